@@ -1,0 +1,37 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace trainfront::faults {
+
+// How failures are survived (docs/failures.md).
+enum class Scheme : std::uint8_t {
+  kNone,         // a failure starts the training over
+  kCheckpoint,   // it costs the work since the last checkpoint and a restart
+  kSpares,       // the same with hot spare nodes: paid for, but the restart waits for no replacement
+  kReplication,  // N/r families of r groups that compute the same shards
+  kSpare,        // SPARe (arXiv 2603.00357): N shard types, each stacked on r groups
+  kElastic,      // survivors take over the micro-batches of lost groups
+};
+
+struct Protection {
+  Scheme scheme = Scheme::kCheckpoint;
+  int r = 1;           // redundancy: groups that hold each shard; 1 without
+  int sub_shards = 1;  // parts of a type that move on their own (SPARe, elastic)
+  int spares = 0;      // spare nodes
+  int k_max = 0;       // voluntary restart after so many lost groups; 0: never, -1: the best
+
+  auto operator<=>(const Protection&) const = default;
+};
+
+// When failures strike.
+struct FailureLaw {
+  double weibull_shape = 1;         // 1: exponential
+  bool rate_falls = true;           // with the survivors; false: constant
+  bool failures_in_restart = false; // restarts can fail too
+
+  bool operator==(const FailureLaw&) const = default;
+};
+
+}  // namespace trainfront::faults
