@@ -1,0 +1,105 @@
+#include "engine/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "engine/errors.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  // Network file systems report a full quota only here.
+  bool close() {
+    const int result = ::close(fd_);
+    fd_ = -1;
+    return result == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail(std::string_view doing, const std::filesystem::path& path, int error) {
+  throw MachineError(
+      fmt::format("cannot {} {}: {}", doing, path.string(), std::generic_category().message(error)));
+}
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// A rename is only safe from a crash once its folder is on the disk. File systems that cannot sync a folder
+// say so; that is no reason to fail.
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) ::fsync(fd.get());
+}
+
+}  // namespace
+
+void write_file(const std::filesystem::path& path, std::string_view content) {
+  const std::string beside = fmt::format("{}.writing-{}", path.string(), ::getpid());
+  Descriptor fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.get() < 0) fail("write", path, errno);
+  const bool written = write_all(fd.get(), content) && ::fsync(fd.get()) == 0;
+  int error = errno;
+  const bool closed = fd.close();
+  if (written && !closed) error = errno;
+  if (!written || !closed || ::rename(beside.c_str(), path.c_str()) != 0) {
+    if (written && closed) error = errno;
+    ::unlink(beside.c_str());
+    fail("write", path, error);
+  }
+  sync_folder(path.parent_path());
+}
+
+void make_writable_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail("make folder", folder, error.value());
+  if (!std::filesystem::is_directory(folder)) fail("make folder", folder, ENOTDIR);
+  // Permission bits say nothing about a read-only mount or a full quota; writing a byte does.
+  const std::filesystem::path probe = folder / fmt::format(".probe-{}", ::getpid());
+  Descriptor fd(::open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.get() < 0) fail("write into folder", folder, errno);
+  const bool written = write_all(fd.get(), "x");
+  const int write_error = errno;
+  ::unlink(probe.c_str());
+  if (!written) fail("write into folder", folder, write_error);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) fail("read", path, errno);
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace trainfront::engine {
+
+// Writes the whole file beside its place, brings it to the disk, and renames it there: whoever looks sees the
+// old file or the new one, never a part. Throws MachineError with the path and the system's reason (full
+// disk, quota, read-only); nothing is left behind then.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+// Makes the folder and its parents and checks that files can be written there. Throws MachineError.
+void make_writable_folder(const std::filesystem::path& folder);
+
+// The whole content. Throws MachineError.
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace trainfront::engine

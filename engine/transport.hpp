@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/failure.hpp"
+
+namespace trainfront::engine {
+
+// What a message is about.
+enum class Tag : int { kRequest = 1, kGrant, kReport, kIncumbent, kStop, kFinal, kTest };
+
+struct Message {
+  int from = 0;
+  Tag tag = Tag::kTest;
+  std::string bytes;
+};
+
+// The processes of this job. The only place that calls MPI; to be used by the thread that made it. Nothing
+// here spins: a rank that waits sleeps, so that more ranks than cores do not steal time from those that work.
+class World {
+ public:
+  // Starts MPI. Throws UsageError when the launcher speaks of more processes than MPI sees.
+  World();
+  // Ends MPI once what was sent has left. Does not wait for other ranks to be ready.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const std::string& host() const { return host_; }
+
+  // Starts to send and returns at once; messages of one tag between two ranks arrive in order. Any length:
+  // long ones travel in pieces.
+  void send(int to, Tag tag, std::string bytes);
+
+  // The next message that has wholly arrived; never waits. Also moves what is being sent, so call it often.
+  std::optional<Message> poll();
+  // The same, sleeping until there is one or the time is over.
+  std::optional<Message> wait(double seconds);
+
+  // All ranks have come here.
+  void barrier();
+  // What rank `root` passed, on all ranks.
+  std::string broadcast(std::string bytes, int root = 0);
+  // The lowest value that a rank passed.
+  std::int64_t lowest(std::int64_t value);
+
+  // Runs f on every rank. If it throws on any, all ranks throw SharedFailure with the words of the lowest.
+  template <typename F>
+  auto together(F&& f) {
+    std::exception_ptr thrown;
+    std::optional<decltype(f())> result;
+    try {
+      result.emplace(f());
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    agree(thrown);
+    return std::move(*result);
+  }
+
+  // Ends all ranks at once.
+  [[noreturn]] void abort(int status);
+
+ private:
+  struct Traffic;
+
+  void agree(const std::exception_ptr& thrown);
+
+  int rank_ = 0;
+  int size_ = 1;
+  std::string host_;
+  std::unique_ptr<Traffic> traffic_;
+};
+
+// This process's rank as the launcher's environment tells it, before MPI is started; 0 without a launcher.
+int launcher_rank();
+
+}  // namespace trainfront::engine
