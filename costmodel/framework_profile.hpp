@@ -1,32 +1,67 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "costmodel/layout.hpp"
 
 namespace trainfront::costmodel {
 
-// What a training framework, at one date, adds to the kernels' own times: measured on published runs, never on one
-// model or paper (docs/accuracy.md). Scales are factors, >= 0.
+// How attention sees keys of other context-parallel ranks. kRing: key/value blocks travel while attention
+// runs; kAllGather: gathered before it; kAllToAll: heads are exchanged for sequence (DeepSpeed-Ulysses, arXiv
+// 2309.14509).
+enum class ContextExchange : std::uint8_t { kRing, kAllGather, kAllToAll };
+
+// Which transformer layers a pipeline stage gets (stage_split.hpp). kEven: the same number each as far as it
+// can be; kByCost: a new stage begins when the cumulative cost passes its share (nanotron).
+enum class SplitPolicy : std::uint8_t { kEven, kByCost };
+
+// What a training framework, at one date, adds to the kernels' own times: measured on published runs, never
+// on one model or paper (docs/accuracy.md). Scales and shares are factors, >= 0.
 struct FrameworkProfile {
-  std::string name;                      // "megatron-2026"
+  std::string name;  // "megatron-2026"
   Framework framework = Framework::kMegatron;
   double memory_bound_scale = 1.8;       // element-wise time over the fused kernel's own
-  double attention_backward_factor = 0;  // 0: the device profile's
-  double loss_passes = 5;                // over the fp32 logits
+  double attention_backward_factor = 0;  // backward over forward; 0: the device profile's
+  double attention_scale = 1;            // attention time over the device profile's kernel
+  double loss_passes = 5;                // over the fp32 logits, forward and backward
   double accumulation_bytes = 4;         // per parameter and micro-batch, gradient accumulation
-  double host_forward_s = 0;             // per layer and micro-batch: the least time the host needs to launch it
+  double gradient_bytes = 4;             // per parameter, on the wire
+  double host_forward_s = 0;  // per layer and micro-batch: the least time the host needs to launch it
   double host_backward_s = 0;
-  double host_moe_layer_s = 0;           // per MoE layer and micro-batch, forward and backward together
-  double tensor_parallel_exposed = 0.85; // share of TP communication that compute does not hide
-  double gradient_reduce_hidden = 1;     // share of the last micro-batch's backward that hides gradient reduction
-  bool parameter_gather_overlaps = true; // FSDP/ZeRO-3 prefetch hides gathers
-  double bucket_bytes = 40e6 * 4;        // gradient bucket
-  double transfer_extra_s = 0;           // per pipeline transfer, beyond the wire
-  double optimizer_extra_s = 10e-3;      // per step
+  double host_moe_layer_s = 0;            // per MoE layer and micro-batch, forward and backward together
+  double host_norm = 0;                   // layer = (gpu^q + host^q)^(1/q); 0: the larger of both
+  double tensor_parallel_exposed = 0.85;  // share of TP communication that compute does not hide
+  double expert_parallel_exposed = 1;     // share of dispatch and combine that compute does not hide
+  double permute_passes = 8;              // over a GPU's routed tokens, forward; as many again backward
+  double expert_imbalance = 1;            // tokens of the busiest expert over the mean
+  ContextExchange context_exchange = ContextExchange::kRing;
+  bool causal_balanced =
+      true;  // zigzag split of the sequence; false: the last rank does (2cp-1)/cp of the mean
+  double selective_gemm = 0;  // share of the forward that "selective" recomputes, by kind
+  double selective_attention = 1;
+  double selective_memory_bound = 0;
+  double gradient_reduce_hidden =
+      1;  // share of the last micro-batch's backward that hides gradient reduction
+  bool parameter_gather_overlaps = true;  // ZeRO-1's gathers run under the next forward
+  double fsdp_exposed = 0;                // ZeRO-3: share of gathers and scatters that prefetch fails to hide
+  bool reduces_every_micro_batch = false;  // ZeRO-2
+  double bucket_bytes = 40e6 * 4;          // gradient bucket
+  double bucket_bytes_per_rank = 1e6 * 4;  // a bucket holds at least this times the data-parallel ranks
+  bool transfer_overlaps = true;           // pipeline transfers run beside compute when interleaved
+  double transfer_extra_s = 0;             // per pipeline transfer, beyond the wire
+  double optimizer_bytes = 30;             // moved per local parameter
+  double optimizer_extra_s = 10e-3;        // per step
+  SplitPolicy split = SplitPolicy::kEven;
 };
 
 // The profile used for a framework when the user names no other.
 const FrameworkProfile& default_profile(Framework framework);
+
+// All shipped profiles; the one of a name, or null.
+std::span<const FrameworkProfile> framework_profiles();
+const FrameworkProfile* find_profile(std::string_view name);
 
 }  // namespace trainfront::costmodel
