@@ -70,10 +70,4 @@ StageSplit split_layers(const Model& model, const Layout& layout, SplitPolicy po
   return megatron(model, chunks, layout.vpp > 1);
 }
 
-int moe_layers_before(const Model& model, int layers) {
-  if (!model.is_moe() || layers <= model.dense_layers) return 0;
-  // Of the layers after the leading dense ones, the last of each run of moe_every is MoE.
-  return (layers - model.dense_layers) / std::max(1, model.moe_every);
-}
-
 }  // namespace trainfront::costmodel

@@ -38,7 +38,4 @@ struct StageSplit {
 // refuse.
 StageSplit split_layers(const Model& model, const Layout& layout, SplitPolicy policy = SplitPolicy::kEven);
 
-// MoE layers among the first `layers` of the model.
-int moe_layers_before(const Model& model, int layers);
-
 }  // namespace trainfront::costmodel

@@ -84,19 +84,5 @@ TEST_CASE("whatever the numbers, the chunks' layers sum to the model's and none 
   }
 }
 
-TEST_CASE("MoE layers follow the leading dense ones") {
-  Model model = with_layers(61);
-  model.experts = 256;
-  model.dense_layers = 3;
-  CHECK(moe_layers_before(model, 3) == 0);
-  CHECK(moe_layers_before(model, 4) == 1);
-  CHECK(moe_layers_before(model, 61) == 58);
-  model.dense_layers = 0;
-  model.moe_every = 2;  // dense, MoE, dense, MoE ...
-  CHECK(moe_layers_before(model, 1) == 0);
-  CHECK(moe_layers_before(model, 2) == 1);
-  CHECK(moe_layers_before(model, 61) == 30);
-}
-
 }  // namespace
 }  // namespace trainfront::costmodel
