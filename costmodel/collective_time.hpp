@@ -17,13 +17,15 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// The worst placement of a group of `size` ranks that lie `stride` ranks apart, ranks numbered domain by domain
-// (findings/communication, section 4). size, stride, domain_gpus >= 1.
+// The worst placement of the groups of `size` ranks that lie `stride` ranks apart, ranks numbered domain by
+// domain: the most domains that one of them touches, and the fewest members that one has in a domain it
+// touches (the two may come from different groups). size, stride, domain_gpus >= 1.
 Placement place_group(int stride, int size, int domain_gpus);
 
-// Time of one collective. bytes as nccl-tests counts them: the full vector for all_reduce, the gathered vector
-// for all_gather, the vector before scattering for reduce_scatter, a rank's send buffer for all_to_all, the
-// message for send_recv. 0 for a group of one.
-Timed collective_time(const Hardware& hardware, Collective collective, double bytes, const Placement& placement);
+// Time of one collective. bytes as nccl-tests counts them: the full vector for all_reduce, the gathered
+// vector for all_gather, the vector before scattering for reduce_scatter, a rank's send buffer for
+// all_to_all, the message for send_recv. 0 for a group of one; >= 0, finite, and never falls when bytes grow.
+Timed collective_time(const Hardware& hardware, Collective collective, double bytes,
+                      const Placement& placement);
 
 }  // namespace trainfront::costmodel

@@ -9,54 +9,65 @@
 namespace trainfront::costmodel {
 
 // Regressions fitted on measurements of one device; every constant is in SI. Forms and symbols are those of
-// gemm_time.cpp, attention_time.cpp, memory_bound_time.cpp and collective_time.cpp.
+// gemm_time.cpp, grouped_gemm_time.cpp, attention_time.cpp, memory_bound_time.cpp and collective_time.cpp.
 
-// t0 + ((F (1 + k0/k) / (P occ^w))^p + (bytes/B)^p)^(1/p)
+// t0 + ((2 m n (k + k0) / (P occ^w))^p + (bytes/B)^p)^(1/p), all times the sustained slow-down.
 struct GemmFit {
-  double flops_per_s = 0;         // P, sustained
-  double bytes_per_s = 0;         // B
-  double norm = 3;                // p
+  double flops_per_s = 0;         // P, in a burst as benchmarks measure it; > 0
+  double bytes_per_s = 0;         // B; > 0
+  double norm = 3;                // p, >= 1
   double launch_s = 0;            // t0
-  double occupancy_exponent = 0;  // w
+  double occupancy_exponent = 0;  // w, 0..1
   double k_half = 0;              // k0
+  double sustained_slowdown = 1;  // of training's sustained clock against a burst, >= 1
   Evidence evidence = Evidence::kDataSheet;
 };
 
-// launch + forward FLOPs / R (1 + s0/s) + bytes / B; backward = factor * forward.
+// launch + 2 (pairs + c s0 queries) heads (qk_dim + value_dim + 2 d0) / R + bytes / B; c = 1/2 if causal,
+// else 1.
 struct AttentionFit {
-  double flops_per_s = 0;     // R
-  double half_sequence = 0;   // s0
-  double bytes_per_s = 0;
-  double launch_s = 5e-6;
-  double backward_factor = 2.9;
+  double flops_per_s = 0;    // R; > 0
+  double half_sequence = 0;  // s0: keys' worth of work that every query costs beyond its own
+  double softmax_dims = 0;   // d0: head dims that the softmax costs as much as
+  double bytes_per_s = 0;    // B; > 0
+  double launch_s = 0;
+  double backward_factor = 2.9;  // backward over forward
   Evidence evidence = Evidence::kDataSheet;
 };
 
 // launch + bytes / B, one per MemoryBound kind.
 struct MemoryBoundFit {
   double launch_s = 0;
-  double bytes_per_s = 0;
+  double bytes_per_s = 0;  // > 0
   Evidence evidence = Evidence::kDataSheet;
 };
 
-// Within one scale-up domain: a0 + a1 (n-1) + S f/(W L) + S/(n C L) + g sqrt(S f/L)
-// (findings/communication, section 1); one per Collective kind.
+// Within one scale-up domain, one per Collective: a0 + a1 (n-1) + S f/(W L) + S/(n C L) + g sqrt(S f/L).
 struct LinkFit {
-  double base_s = 0;          // a0
-  double per_rank_s = 0;      // a1
-  double link_share = 0.85;   // W
-  double copy_share = 2;      // C
-  double root_s = 0;          // g, in sqrt(s)
+  double base_s = 0;         // a0
+  double per_rank_s = 0;     // a1
+  double link_share = 0.85;  // W, of the data sheet's one-way rate L; > 0
+  double copy_share = 0;     // C; 0: no local copy
+  double root_s = 0;         // g, in sqrt(s)
   Evidence evidence = Evidence::kDataSheet;
+};
+
+// all_reduce in the switch (NVLink SHARP): a + S (1 + 1/n)/(W L) + g sqrt(S/L), where it beats the ring.
+struct SwitchReduceFit {
+  int min_ranks = 0;  // 0: the fabric cannot
+  double base_s = 0;
+  double link_share = 0.69;
+  double root_s = 0;
 };
 
 struct DeviceProfile {
-  std::string name;           // of the profile: device and date
+  std::string name;  // of the profile: device and date
   GemmFit bf16, fp8;
   GemmFit grouped_bf16, grouped_fp8;
   AttentionFit attention;
   std::array<MemoryBoundFit, 10> memory_bound;  // by MemoryBound
   std::array<LinkFit, 5> link;                  // by Collective
+  SwitchReduceFit switch_reduce;
   std::vector<std::string> sources;
 };
 

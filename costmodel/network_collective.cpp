@@ -1,0 +1,131 @@
+#include "costmodel/network_collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+namespace trainfront::costmodel {
+namespace {
+
+// What one of NCCL's wire protocols costs: NCCL's own tuning constants (github.com/NVIDIA/nccl,
+// src/graph/tuning.cc, Hopper), in seconds a call and a hop; and what they were multiplied by to meet
+// all_reduce logs of 16 and 32 H100 on InfiniBand NDR (NVIDIA/nccl-tests#309), fitted 2026-11-29.
+struct Protocol {
+  double base_s;
+  double tree_link_s, ring_link_s;        // one hop within a domain
+  double tree_network_s, ring_network_s;  // one hop between domains
+  double tree_hop_scale;                  // fitted
+  double rate_share;                      // fitted: of the line rate
+};
+constexpr std::array<Protocol, 3> kProtocols{{
+    {6.6e-6, 0.6e-6, 0.6e-6, 5e-6, 2.7e-6, 1, 0.043},    // LL
+    {14e-6, 1.25e-6, 1.9e-6, 8.5e-6, 4e-6, 1.66, 0.42},  // LL128
+    {8.4e-6, 4e-6, 3.4e-6, 14e-6, 14e-6, 2.49, 1},       // Simple
+}};
+constexpr double kRingNorm = 1.26;  // latency and bandwidth of a ring overlap this much; fitted on the same
+constexpr double kRingLinkShare = 0.82;  // of the scale-up link that a ring across domains reaches at most
+constexpr double kSwitchTreeShare =
+    0.627;  // of the link: all_reduce in the switch, then a tree between domains
+constexpr double kPlainTreeShare = 0.64;  // the same without reduction in the switch
+
+struct Group {
+  double ranks, domains, per_domain;
+  double rate;  // bytes/s of one domain's members into the network
+  double latency_scale;
+};
+
+double tree_all_reduce(const Device& device, double bytes, const Group& group) {
+  const double passes = 2 * (group.ranks - 1) / group.ranks;
+  const bool in_switch = device.profile.switch_reduce.min_ranks > 0;
+  const double link_rate =
+      in_switch ? kSwitchTreeShare * device.link_bytes_per_s * passes / (1 + 1 / group.per_domain)
+                : kPlainTreeShare * device.link_bytes_per_s;
+  // Between two domains each sends the vector once; deeper trees send it up and down.
+  const double network_rate = group.domains == 2 ? passes * group.rate : group.rate;
+  const double rate = group.per_domain > 1 ? std::min(network_rate, link_rate) : network_rate;
+  const double levels = std::bit_width(static_cast<unsigned>(group.domains) - 1);  // ceil(log2 domains)
+  double best = INFINITY;
+  for (const Protocol& protocol : kProtocols) {
+    const double hops_s = (group.per_domain - 1) * protocol.tree_link_s +
+                          levels * group.latency_scale * protocol.tree_network_s;
+    best = std::min(best, protocol.base_s + 2 * protocol.tree_hop_scale * hops_s +
+                              bytes * passes / (rate * protocol.rate_share));
+  }
+  return best;
+}
+
+double ring(const Device& device, Collective collective, double bytes, const Group& group) {
+  const double rounds = collective == Collective::kAllReduce ? 2 : 1;
+  const double passes = rounds * (group.ranks - 1) / group.ranks;
+  const double rate =
+      group.per_domain > 1 ? std::min(group.rate, kRingLinkShare * device.link_bytes_per_s) : group.rate;
+  double best = INFINITY;
+  for (const Protocol& protocol : kProtocols) {
+    const double latency_s =
+        protocol.base_s + rounds * ((group.ranks - group.domains) * protocol.ring_link_s +
+                                    group.domains * group.latency_scale * protocol.ring_network_s);
+    const double wire_s = bytes * passes / (rate * protocol.rate_share);
+    best =
+        std::min(best, std::pow(std::pow(latency_s, kRingNorm) + std::pow(wire_s, kRingNorm), 1 / kRingNorm));
+  }
+  return best;
+}
+
+// Every rank sends a part to every other; parts for the own domain take the scale-up link meanwhile.
+double all_to_all(const Hardware& hardware, double bytes, const Group& group) {
+  // Of the line rate, by domains: EFA at 2 nodes 0.91, 1 GPU a node 0.66 to 0.79; 16 nodes of H20 0.4
+  // (nccl#1792).
+  const double share = group.domains <= 8 ? 0.9 : 0.6;
+  constexpr double kStart_s = 50e-6;
+  const LinkFit& fit = hardware.device.profile.link[static_cast<std::size_t>(Collective::kAllToAll)];
+  const double part = bytes / group.ranks;
+  const double link_s = part * (group.per_domain - 1) / (fit.link_share * hardware.device.link_bytes_per_s);
+  const double network_s =
+      part * (group.ranks - group.per_domain) / (share * hardware.network.nic_bytes_per_s);
+  return kStart_s * group.latency_scale + fit.base_s + fit.per_rank_s * (group.ranks - 1) +
+         std::max(link_s, network_s);
+}
+
+// H100 to H100 on InfiniBand NDR: 19 us and 73 % of the line rate (vidur, h100_dgx send_recv over 2 nodes).
+double send_recv(const Network& network, double bytes) {
+  constexpr double kStart_s = 19e-6, kRateShare = 0.73;
+  return kStart_s * network.latency_scale + bytes / (kRateShare * network.nic_bytes_per_s);
+}
+
+// All_reduce logs reach 16 nodes (and one 128), the others 2; all-to-all has thin data altogether.
+Evidence network_evidence(Collective collective, int domains) {
+  const int measured = collective == Collective::kAllReduce  ? 16
+                       : collective == Collective::kAllToAll ? 1
+                                                             : 2;
+  return domains <= measured ? Evidence::kInterpolated : Evidence::kExtrapolated;
+}
+
+}  // namespace
+
+// Idle NICs of other GPUs are not borrowed: k members of a domain put k NICs' rate into the network.
+Timed network_collective_time(const Hardware& hardware, Collective collective, double bytes,
+                              const Placement& placement) {
+  const Network& network = hardware.network;
+  const Group group{static_cast<double>(placement.ranks), static_cast<double>(placement.domains),
+                    static_cast<double>(placement.per_domain),
+                    placement.per_domain * network.nic_bytes_per_s * network.efficiency,
+                    network.latency_scale};
+  const Evidence evidence = worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence,
+                                  network_evidence(collective, placement.domains));
+  switch (collective) {
+    case Collective::kAllReduce:
+      return {std::min(ring(hardware.device, collective, bytes, group),
+                       tree_all_reduce(hardware.device, bytes, group)),
+              evidence};
+    case Collective::kAllToAll:
+      return {all_to_all(hardware, bytes, group), evidence};
+    case Collective::kSendRecv:
+      return {send_recv(network, bytes), evidence};
+    default:
+      return {ring(hardware.device, collective, bytes, group), evidence};
+  }
+}
+
+}  // namespace trainfront::costmodel

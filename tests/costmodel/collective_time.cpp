@@ -1,0 +1,100 @@
+#include "costmodel/collective_time.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "test_device.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+constexpr Collective kAll[] = {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
+                               Collective::kAllToAll, Collective::kSendRecv};
+
+double seconds(const Hardware& hardware, Collective collective, double bytes, int stride, int size) {
+  return collective_time(hardware, collective, bytes, place_group(stride, size, hardware.domain_gpus))
+      .seconds;
+}
+
+// nccl-tests' bus bandwidth of an all_reduce, in bytes/s.
+double bus_bandwidth(double bytes, int ranks, double time_s) {
+  return bytes / time_s * 2 * (ranks - 1) / ranks;
+}
+
+}  // namespace
+
+TEST_CASE("a collective of one rank, or of nothing, takes no time") {
+  for (const Collective collective : kAll) {
+    CHECK(collective_time(h100_cluster(), collective, 1e9, {1, 1, 1}).seconds == 0);
+    CHECK(collective_time(h100_cluster(), collective, 0, {8, 1, 8}).seconds == 0);
+  }
+}
+
+TEST_CASE("collective time is finite and never falls when the message grows, within and across domains") {
+  for (const Collective collective : kAll) {
+    for (const Placement& placement :
+         {Placement{2, 1, 2}, {8, 1, 8}, {2, 2, 1}, {16, 2, 8}, {64, 8, 8}, {64, 64, 1}, {1024, 128, 8}}) {
+      double before = 0;
+      for (double bytes = 1; bytes < 1e12; bytes *= 1.07) {
+        const double time = collective_time(h100_cluster(), collective, bytes, placement).seconds;
+        REQUIRE(std::isfinite(time));
+        CHECK(time >= before * (1 - 1e-12));
+        before = time;
+      }
+    }
+  }
+}
+
+TEST_CASE("more ranks take no less time, nor do more domains or fewer NICs") {
+  const Hardware cluster = h100_cluster();
+  for (const Collective collective : kAll) {
+    if (collective == Collective::kSendRecv) continue;
+    for (const double bytes : {1e3, 1e6, 1e8}) {
+      // Eight ranks of all_reduce may use the switch where four cannot.
+      if (collective != Collective::kAllReduce) {
+        CHECK(seconds(cluster, collective, bytes, 1, 8) >= seconds(cluster, collective, bytes, 1, 4));
+      }
+      CHECK(seconds(cluster, collective, bytes, 1, 16) >= seconds(cluster, collective, bytes, 1, 8));
+      CHECK(seconds(cluster, collective, bytes, 1, 128) >= seconds(cluster, collective, bytes, 1, 32));
+      CHECK(seconds(cluster, collective, bytes, 8, 8) >= seconds(cluster, collective, bytes, 1, 8));
+    }
+  }
+}
+
+TEST_CASE("all_reduce over 8 H100 in one node reaches the bus bandwidth that the switch gives") {
+  // aws-samples/awsome-distributed-training, 1x p5.48xlarge: about 480 GB/s at 8 GiB (NVLS).
+  const double bytes = 8.0 * (1ull << 30);
+  const double bandwidth =
+      bus_bandwidth(bytes, 8, seconds(h100_cluster(), Collective::kAllReduce, bytes, 1, 8));
+  CHECK(bandwidth > 440e9);
+  CHECK(bandwidth < 500e9);
+}
+
+TEST_CASE("all_reduce over 4 nodes of 8 H100 on InfiniBand NDR takes what nccl-tests printed") {
+  // NVIDIA/nccl-tests#309, 32 GPUs: 35 us at small sizes.
+  const double small = seconds(h100_cluster(), Collective::kAllReduce, 1024, 1, 32);
+  CHECK(small == doctest::Approx(35e-6).epsilon(0.15));
+}
+
+TEST_CASE("a member's idle neighbours do not lend it their NICs") {
+  const Hardware cluster = h100_cluster();
+  const double bytes = 1e9;
+  const double alone = seconds(cluster, Collective::kAllGather, bytes, 8, 8);
+  const double together = collective_time(cluster, Collective::kAllGather, bytes, {64, 8, 8}).seconds;
+  CHECK(alone > 5 * together);
+}
+
+TEST_CASE("evidence is worse where nothing was measured") {
+  Hardware cluster = h100_cluster();
+  for (LinkFit& fit : cluster.device.profile.link) fit.evidence = Evidence::kCalibrated;
+  CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {8, 1, 8}).evidence == Evidence::kCalibrated);
+  CHECK(collective_time(cluster, Collective::kAllReduce, 1e6, {64, 8, 8}).evidence ==
+        Evidence::kInterpolated);
+  CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {512, 64, 8}).evidence ==
+        Evidence::kExtrapolated);
+  CHECK(collective_time(h100_cluster(), Collective::kAllGather, 1e6, {8, 1, 8}).evidence ==
+        Evidence::kDataSheet);
+}
+
+}  // namespace trainfront::costmodel

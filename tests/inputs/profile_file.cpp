@@ -1,0 +1,82 @@
+#include "inputs/profile_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "costmodel/data_sheet_profile.hpp"
+
+namespace trainfront::inputs {
+namespace {
+
+costmodel::DeviceProfile base_profile() {
+  costmodel::Device device;
+  device.id = "h100-sxm";
+  device.bf16_flops_per_s = 989.4e12;
+  device.fp8_flops_per_s = 1978.9e12;
+  device.memory_bytes_per_s = 3.35e12;
+  return costmodel::data_sheet_profile(device);
+}
+
+std::string only_fault(std::string_view text) {
+  Diagnostics faults;
+  parse_profile(text, "p.toml", base_profile(), faults);
+  REQUIRE(faults.faults().size() == 1);
+  return to_string(faults.faults().front());
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a profile that is written and read again is the same text") {
+  Diagnostics faults;
+  const std::string text = write_profile(base_profile());
+  const costmodel::DeviceProfile again = parse_profile(text, "p.toml", {}, faults);
+  CHECK(faults.empty());
+  CHECK(write_profile(again) == text);
+  CHECK(again.bf16.flops_per_s == doctest::Approx(802e12));
+}
+
+TEST_CASE("what a profile does not state stays as in the base") {
+  Diagnostics faults;
+  const auto profile = parse_profile(
+      "schema = 1\nname = \"mine\"\n[gemm.bf16]\nevidence = \"calibrated\"\nflops_per_s = 700e12\n", "p.toml",
+      base_profile(), faults);
+  CHECK(faults.empty());
+  CHECK(profile.name == "mine");
+  CHECK(profile.bf16.flops_per_s == 700e12);
+  CHECK(profile.bf16.evidence == costmodel::Evidence::kCalibrated);
+  CHECK(profile.bf16.bytes_per_s == base_profile().bf16.bytes_per_s);
+  CHECK(profile.fp8.evidence == costmodel::Evidence::kDataSheet);
+}
+
+TEST_CASE("faults name file, line and key") {
+  const std::string unknown = only_fault("schema = 1\n[gemm.bf16]\nflops_per_sec = 1e12\n");
+  CHECK(has(unknown, "p.toml:3"));
+  CHECK(has(unknown, "gemm.bf16.flops_per_sec"));
+  CHECK(has(unknown, "flops_per_s\""));  // the nearest known name
+  CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nflops_per_s = \"fast\"\n"), "p.toml:3"));
+  CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nflops_per_s = -1\n"), "out of range"));
+  CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nevidence = \"guessed\"\n"), "data sheet"));
+  CHECK(has(only_fault("schema = 2\n"), "schema = 1"));
+  CHECK(has(only_fault("schema = 1\n[gemm\n"), "p.toml:2"));
+  CHECK(has(only_fault("schema = 1\n[colective.all_reduce]\nbase_s = 1e-6\n"), "colective"));
+}
+
+TEST_CASE("the shipped profiles read without a fault") {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TRAINFRONT_SOURCE_DIR "/inputs/catalog/profiles")) {
+    Diagnostics faults;
+    const auto profile = read_profile(entry.path(), base_profile(), faults);
+    for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
+    CHECK(profile.name.starts_with(entry.path().stem().string()));
+    ++files;
+  }
+  CHECK(files > 0);
+}
+
+}  // namespace trainfront::inputs
