@@ -69,8 +69,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int a
   if (unknown.front() != '-' && kind == "option") kind = "argument";
   const std::string meant = inputs::nearest(unknown, known);
   const std::string hint = meant.empty() ? fmt::format("one of {}", inputs::join(known))
-                                         : fmt::format("did you mean {}?", inputs::quoted(meant));
-  return fmt::format("unknown {} {}; {}\n{}", kind, inputs::quoted(unknown), hint, see);
+                                         : fmt::format("did you mean {}?", inputs::in_quotes(meant));
+  return fmt::format("unknown {} {}; {}\n{}", kind, inputs::in_quotes(unknown), hint, see);
 }
 
 }  // namespace

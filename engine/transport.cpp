@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,11 +192,58 @@ World::World() : traffic_(std::make_unique<Traffic>()) {
 }
 
 World::~World() {
-  Nap nap;
-  while (traffic_->move(), !traffic_->outgoing.empty()) nap.take();
-  barrier();
+  // A long message leaves only when its receiver takes it, so all keep receiving until nobody sends.
+  const auto drain = [this] {
+    traffic_->move();
+    while (traffic_->deliver()) {
+    }
+  };
+  for (Nap nap; drain(), !traffic_->outgoing.empty();) nap.take();
+  MPI_Request all_here;
+  MPI_Ibarrier(traffic_->comm, &all_here);
+  int done = 0;
+  for (Nap nap; drain(), MPI_Test(&all_here, &done, MPI_STATUS_IGNORE), !done;) nap.take();
   MPI_Comm_free(&traffic_->comm);
   MPI_Finalize();
+}
+
+int World::fair_threads() {
+  MPI_Comm node;
+  MPI_Comm_split_type(traffic_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  int neighbours = 1;
+  MPI_Comm_size(node, &neighbours);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  ::sched_getaffinity(0, sizeof mine, &mine);
+  cpu_set_t any;
+  cpu_set_t all;
+  MPI_Allreduce(&mine, &any, sizeof mine, MPI_BYTE, MPI_BOR, node);
+  MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BAND, node);
+  MPI_Comm_free(&node);
+  for (const char* name : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
+    const int wanted = environment_number(name);
+    if (wanted > 0) return wanted;
+  }
+  // Launchers that pin give every rank cores of its own; others give all ranks the same.
+  const bool shared = CPU_EQUAL(&any, &all) != 0;
+  return std::max(1, CPU_COUNT(&mine) / (shared ? neighbours : 1));
+}
+
+std::vector<std::string> World::gather_hosts() {
+  constexpr int kWidth = 64;
+  std::string mine = host_;
+  mine.resize(kWidth, '\0');
+  std::string all(rank_ == 0 ? static_cast<std::size_t>(size_) * kWidth : 0, '\0');
+  MPI_Request request;
+  MPI_Igather(mine.data(), kWidth, MPI_BYTE, all.data(), kWidth, MPI_BYTE, 0, traffic_->comm, &request);
+  sleep_until_done(&request);
+  std::vector<std::string> hosts;
+  for (std::size_t at = 0; at < all.size(); at += kWidth) {
+    hosts.emplace_back(all.substr(at, kWidth).c_str());
+  }
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
 }
 
 void World::send(int to, Tag tag, std::string bytes) {

@@ -6,13 +6,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/failure.hpp"
 
 namespace trainfront::engine {
 
 // What a message is about.
-enum class Tag : int { kRequest = 1, kGrant, kReport, kIncumbent, kStop, kFinal, kTest };
+enum class Tag : int { kRequest = 1, kGrant, kReport, kIncumbent, kStop, kTest };
 
 struct Message {
   int from = 0;
@@ -26,7 +27,7 @@ class World {
  public:
   // Starts MPI. Throws UsageError when the launcher speaks of more processes than MPI sees.
   World();
-  // Ends MPI once what was sent has left. Does not wait for other ranks to be ready.
+  // Ends MPI once all ranks have come here. Messages that nobody asked for any more are dropped.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -43,6 +44,13 @@ class World {
   std::optional<Message> poll();
   // The same, sleeping until there is one or the time is over.
   std::optional<Message> wait(double seconds);
+
+  // Threads that this rank should use: what OMP_NUM_THREADS or SLURM_CPUS_PER_TASK say, else the cores that
+  // it may run on, divided among the ranks that share them. All ranks call it together.
+  int fair_threads();
+
+  // The machines of this job, each once, on rank 0; empty elsewhere. All ranks call it together.
+  std::vector<std::string> gather_hosts();
 
   // All ranks have come here.
   void barrier();

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/archive.hpp"
+#include "engine/progress.hpp"
+#include "engine/share.hpp"
+#include "engine/team.hpp"
+#include "engine/transport.hpp"
+
+namespace trainfront::engine {
+
+// A space of plans as the run loop sees it.
+struct JobWork {
+  std::uint64_t plans = 0;
+  std::uint64_t blocks = 0;
+  Walker walker;
+  std::uint64_t problem = 0;  // fingerprint of the input
+};
+
+struct JobOptions {
+  int threads = 0;  // per rank; 0: World::fair_threads
+  ProgressMode progress = ProgressMode::kAuto;
+  std::filesystem::path folder;  // for the checkpoint; empty: none is written
+  bool fresh = false;            // ignore a checkpoint that is there
+  double checkpoint_every_s = 30;
+  ShareOptions share;
+};
+
+// How the run went; none of it goes into the front's files.
+struct JobFacts {
+  int ranks = 1;
+  int threads = 1;  // of rank 0
+  std::vector<std::string> hosts;
+  double elapsed_s = 0;      // of this run
+  double elapsed_all_s = 0;  // and of those it went on from
+  std::uint64_t runs = 1;
+  std::uint64_t blocks_resumed = 0;
+  std::uint64_t checkpoints = 0;
+  double checkpoint_s = 0;  // spent on writing them
+};
+
+struct JobResult {
+  bool complete = false;
+  int signal = 0;           // that stopped it, on this rank; 0: on another
+  search::Harvest harvest;  // rank 0 only
+  BlockRanges done;         // rank 0 only
+  JobFacts facts;           // rank 0 only
+};
+
+// Walks all blocks on all ranks and threads. Goes on from a checkpoint of the same problem; on a signal saves
+// one and returns what is there. Collective.
+JobResult run_job(World& world, const JobWork& work, const JobOptions& options);
+
+}  // namespace trainfront::engine

@@ -1,0 +1,40 @@
+#include "engine/signals.hpp"
+
+#include <csignal>
+
+namespace trainfront::engine {
+namespace {
+
+// A handler can reach nothing else.
+volatile std::sig_atomic_t g_raised = 0;
+
+constexpr int kSignals[] = {SIGTERM, SIGINT, SIGUSR1};
+
+void note(int signal) {
+  if (g_raised != 0 && signal == SIGINT) {
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+  }
+  g_raised = signal;
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  g_raised = 0;
+  struct sigaction action = {};
+  action.sa_handler = note;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART | SA_NODEFER;
+  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+StopSignals::~StopSignals() {
+  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+}
+
+int StopSignals::raised() const {
+  return g_raised;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,160 @@
+#include "engine/team.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace trainfront::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// A piece should be long against the cost of taking it and short against the wait of those that need an
+// answer.
+constexpr double kShortPiece_s = 1e-3;
+constexpr double kLongPiece_s = 4e-3;
+// Results are handed over this often, or as seldom as keeps the handing over below 2 % of the time.
+constexpr double kHandOver_s = 0.02;
+constexpr double kHandOverShare = 0.02;
+
+double seconds_since(Clock::time_point then) {
+  return Seconds(Clock::now() - then).count();
+}
+
+}  // namespace
+
+// What one thread has in hand.
+struct Team::Hand {
+  Report report;
+  std::shared_ptr<const search::Front> incumbent;
+  std::uint64_t piece = 1;  // blocks
+  bool busy = false;
+  Clock::time_point handed_over = Clock::now();
+  double hand_over_s = 0;  // what the last one took
+  std::chrono::microseconds nap{20};
+
+  void rest() {
+    std::this_thread::sleep_for(nap);
+    nap = std::min(nap * 2, std::chrono::microseconds(1000));
+  }
+};
+
+void Team::run(const std::function<bool()>& tend) {
+#pragma omp parallel num_threads(threads_)
+  {
+    Hand hand;
+    hand.incumbent = incumbent();
+    const bool leads = omp_get_thread_num() == 0;
+    try {
+      for (bool more = true; more;) {
+        const bool worked = work_once(hand);
+        if (leads) {
+          more = tend();
+          const std::lock_guard lock(mutex_);
+          if (thrown_) more = false;
+          if (!more) finished_ = true;
+        } else {
+          const std::lock_guard lock(mutex_);
+          more = !finished_;
+        }
+        if (worked) {
+          hand.nap = std::chrono::microseconds(20);
+        } else if (more) {
+          hand.rest();
+        }
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      if (leads) finished_ = true;
+    }
+  }
+  if (thrown_) std::rethrow_exception(thrown_);
+}
+
+bool Team::work_once(Hand& hand) {
+  const BlockRange piece = take(hand);
+  if (piece.count() == 0) {
+    if (hand.busy) hand_over(hand);
+    return false;
+  }
+  hand.busy = true;
+  const auto begin = Clock::now();
+  walker_(piece.first, piece.last, *hand.incumbent, hand.report.harvest);
+  const double took_s = seconds_since(begin);
+  hand.report.done.add(piece);
+  if (took_s < kShortPiece_s) hand.piece = std::min<std::uint64_t>(hand.piece * 2, std::uint64_t{1} << 40);
+  if (took_s > kLongPiece_s) hand.piece = std::max<std::uint64_t>(hand.piece / 2, 1);
+  if (seconds_since(hand.handed_over) > std::max(kHandOver_s, hand.hand_over_s / kHandOverShare))
+    hand_over(hand);
+  return true;
+}
+
+BlockRange Team::take(Hand& hand) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t fair = work_.count() / (2 * static_cast<std::uint64_t>(threads_));
+  const BlockRange piece = work_.take(std::max<std::uint64_t>(1, std::min(hand.piece, fair)));
+  if (piece.count() > 0 && !hand.busy) ++busy_;
+  hand.incumbent = incumbent_;
+  return piece;
+}
+
+void Team::hand_over(Hand& hand) {
+  const auto begin = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    outbox_.merge(hand.report);
+    if (!hand.report.harvest.front.empty()) {
+      auto merged = std::make_shared<search::Front>(*incumbent_);
+      merged->merge(hand.report.harvest.front);
+      incumbent_ = std::move(merged);
+    }
+    --busy_;
+  }
+  hand.busy = false;
+  hand.report = {};
+  hand.handed_over = Clock::now();
+  hand.hand_over_s = seconds_since(begin);
+}
+
+void Team::add_work(BlockRange range) {
+  const std::lock_guard lock(mutex_);
+  work_.add(range);
+}
+
+void Team::drop_work() {
+  const std::lock_guard lock(mutex_);
+  work_.clear();
+}
+
+std::uint64_t Team::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return work_.count();
+}
+
+bool Team::idle() const {
+  const std::lock_guard lock(mutex_);
+  return work_.empty() && busy_ == 0;
+}
+
+Report Team::collect() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outbox_, {});
+}
+
+void Team::inform(const search::Front& front) {
+  const std::lock_guard lock(mutex_);
+  auto merged = std::make_shared<search::Front>(*incumbent_);
+  merged->merge(front);
+  incumbent_ = std::move(merged);
+}
+
+std::shared_ptr<const search::Front> Team::incumbent() const {
+  const std::lock_guard lock(mutex_);
+  return incumbent_;
+}
+
+}  // namespace trainfront::engine
