@@ -1,18 +1,60 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
+#include "faults/efficiency.hpp"
+#include "faults/placement.hpp"
 #include "faults/protection.hpp"
+#include "faults/protection_check.hpp"
+#include "faults/stack_classes.hpp"
+#include "faults/survival.hpp"
 
 namespace trainfront::faults {
 
-// One cycle, from a global restart to the next, of N groups under a protection: sums over the states k (groups
-// lost) of survival, dwell and stacks. Depends on nothing else; built once per (N, protection, law) and then
-// nanoseconds per plan.
-struct CycleTable {
-  // members: cycle.cpp's business
+// One cycle, from a global restart to the next, of N failing units: a renewal model (docs/failures.md). In
+// state k, k units are lost; the cycle gets there with P_k, stays w_k = 1/(N-k) MTBFs of one unit (1/N if the
+// rate does not fall with the survivors), and runs at c(k) stacks.
+struct CycleColumn {
+  int k_max = 0;                 // voluntary restart when so many units are lost; 0: none
+  double dwell = 0;              // D, the sum of P_k w_k: mean time up, in MTBFs of one unit
+  double losing = 1;             // U: chance that the cycle's end loses the work since the last checkpoint
+  double masked = 0;             // mean failures masked in a cycle
+  double failures = 0;           // mean failures in a cycle, the one that ends it included
+  double stacks = 1;             // c(k) averaged over the time up
+  Efficiency efficiency{};       // of checkpoints
+  double one_failure_shape = 0;  // Weibull shape of the cycle's length where one failure ends it; else 0
+  std::array<double, 4> restart_growth{};  // restarts that fail: see cycle_kernel.hpp
+
+  int classes = 0;
+  std::array<double, kStackClasses> class_stacks{};
+  std::array<double, kStackClasses> class_dwell{};
+  std::array<double, kStackClasses> class_failures{};
+  std::array<double, kStackClasses> class_entered{};
 };
-CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law);
+
+// Depends on the arguments of cycle_table alone; built once and then nanoseconds per plan.
+struct CycleTable {
+  ProtectionError error = ProtectionError::kNone;  // unless kNone, there are no columns
+  std::int64_t units = 0;
+  bool starts_over = false;  // no protection: a failure starts the training over
+  double patch_stacks = 0;   // a masked failure costs so many stacks more,
+  double patch_steps = 0;    // and so many steps, once it is known
+  std::vector<CycleColumn>
+      columns;  // choices of k_max, of which the plan takes the best; one unless k_max is -1
+};
+
+// `groups`: failing units (failing_unit.hpp). `state_copies`: units that hold the same part of the training
+// state; -1: all of them.
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies = -1);
+// The same with host placements other than Golomb.
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies, Placement placement, std::uint64_t seed);
+// From a survival of one's own (SPARe).
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       const Survival& survival);
 
 // The step with c stacks takes fixed_s + c per_stack_s.
 struct StepModel {
@@ -21,19 +63,30 @@ struct StepModel {
 };
 
 struct Environment {
-  double group_mtbf_s = 0;      // of one group alone; infinity: never fails
-  double restart_s = 0;         // a global restart, detection included
-  double save_s = 0;            // a checkpoint stops training for this
-  double detect_s = 0;          // before a masked failure is known
-  double reorder_s = 0;         // controller and shrinking after it
+  double group_mtbf_s = 0;  // of one failing unit alone; infinity: never fails
+  double restart_s = 0;     // a global restart, detection included
+  double save_s = 0;        // a checkpoint stops training for this
+  double detect_s = 0;      // before a masked failure is known; not above restart_s
+  double reorder_s = 0;     // controller and shrinking after it
 };
 
-// Training of `steps` steps, in the mean.
+// No NaN, an MTBF above 0, no time below 0, detection within the restart.
+bool is_valid(const Environment& environment);
+
+// Training of `steps` steps, in the mean over long runs. An environment that is not valid makes no progress.
 struct RunTime {
-  double time_s = 0;            // infinity: it makes no progress
-  double interval_s = 0;        // best time between checkpoints; 0: none are written
-  double availability = 1;      // share of time outside restarts and checkpoints
+  double time_s = 0;        // infinity: it makes no progress
+  double interval_s = 0;    // best time from the start of a checkpoint to the next; 0: none are written
+  double availability = 1;  // share of time outside restarts and checkpoints
+  int k_max = 0;            // voluntary restart after so many lost units; 0: none
 };
-RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps);
+RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
+                 double steps);
+
+// A lower bound on run_time() for every step model whose step with c stacks takes at least
+// least_step_s (1 + stack_share (c - 1)), and every environment that fails as seldom, restarts as fast and
+// saves as fast as `best` or worse. 0 <= stack_share <= 1.
+double least_run_time_s(const CycleTable& table, double least_step_s, double stack_share,
+                        const Environment& best, double steps);
 
 }  // namespace trainfront::faults

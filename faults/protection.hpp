@@ -18,18 +18,19 @@ enum class Scheme : std::uint8_t {
 struct Protection {
   Scheme scheme = Scheme::kCheckpoint;
   int r = 1;           // redundancy: groups that hold each shard; 1 without
-  int sub_shards = 1;  // parts of a type that move on their own (SPARe, elastic)
-  int spares = 0;      // spare nodes
-  int k_max = 0;       // voluntary restart after so many lost groups; 0: never, -1: the best
+  int sub_shards = 1;  // parts of a type that move on their own (SPARe); elastic: micro-batches of a group,
+                       // shared out whole; 1: the batch shrinks with the groups, no rounding
+  int spares = 0;  // spare nodes
+  int k_max = 0;   // voluntary restart after so many lost groups; 0: never, -1: the best
 
   auto operator<=>(const Protection&) const = default;
 };
 
 // When failures strike.
 struct FailureLaw {
-  double weibull_shape = 1;         // 1: exponential
-  bool rate_falls = true;           // with the survivors; false: constant
-  bool failures_in_restart = false; // restarts can fail too
+  double weibull_shape = 1;          // 1: exponential
+  bool rate_falls = true;            // with the survivors; false: constant
+  bool failures_in_restart = false;  // restarts can fail too
 
   bool operator==(const FailureLaw&) const = default;
 };

@@ -1,0 +1,245 @@
+#include "faults/cycle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "faults/cycle_kernel.hpp"
+
+namespace trainfront::faults {
+namespace {
+
+// Stacks with k of n units lost, when types move in m parts: ceil(N m/(N-k))/m. Spread placements reach this
+// depth (checked by b-matching in tests); m <= 0: no rounding.
+double depth(std::int64_t n, std::int64_t k, int sub_shards) {
+  const std::int64_t left = n - k;
+  const std::int64_t parts = n * sub_shards;
+  return static_cast<double>((parts + left - 1) / left) / sub_shards;
+}
+
+struct Shape {
+  bool rate_falls = true;
+  bool smooth = false;     // c = N/(N-k), not rounded up
+  double every_stack = 0;  // > 0: c = this throughout (replication)
+  int sub_shards = 1;
+};
+
+double stacks_at(const Shape& shape, std::int64_t n, std::int64_t k) {
+  if (shape.every_stack > 0) return shape.every_stack;
+  if (shape.smooth) return static_cast<double>(n) / static_cast<double>(n - k);
+  return depth(n, k, shape.sub_shards);
+}
+
+// States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it.
+CycleColumn column_of(std::int64_t n, const Survival& survival, const Shape& shape, std::int64_t end,
+                      int k_max) {
+  CycleColumn column;
+  column.k_max = k_max;
+  std::vector<StackClass> classes;
+  double work = 0;
+  for (std::int64_t k = 0; k < end; ++k) {
+    const double p = survival[static_cast<std::size_t>(k)];
+    const double w = 1 / static_cast<double>(shape.rate_falls ? n - k : n);
+    const double c = stacks_at(shape, n, k);
+    const double masked = k > 0 ? p : 0;
+    if (classes.empty() || classes.back().stacks != c) classes.push_back({c, 0, 0, masked});
+    classes.back().dwell += p * w;
+    classes.back().failures += masked;
+    column.dwell += p * w;
+    column.masked += masked;
+    column.failures += p;
+    work += p * w * c;
+  }
+  column.stacks = work / column.dwell;
+  const bool voluntary = k_max > 0 && static_cast<std::size_t>(k_max) < survival.size();
+  column.losing = voluntary ? 1 - survival[static_cast<std::size_t>(k_max)] : 1;
+  const std::vector<StackClass> merged = merge_classes(std::move(classes));
+  column.classes = static_cast<int>(merged.size());
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    column.class_stacks[i] = merged[i].stacks;
+    column.class_dwell[i] = merged[i].dwell;
+    column.class_failures[i] = merged[i].failures;
+    column.class_entered[i] = merged[i].entered;
+  }
+  return column;
+}
+
+// 1, 2, ... in steps of about a half: the optimum is flat, and a k_max a fifth off costs 2 % of what restarts
+// and lost groups cost.
+std::vector<int> k_max_choices(std::int64_t states) {
+  std::vector<int> choices;
+  for (std::int64_t k = 1; k < states; k += std::max<std::int64_t>(1, k / 2))
+    choices.push_back(static_cast<int>(k));
+  return choices;
+}
+
+void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& survival, std::int64_t n) {
+  const bool one_failure_ends = survival.size() == 1 || column.k_max == 1;
+  if (one_failure_ends) {
+    column.efficiency = one_failure(law.weibull_shape);
+    column.one_failure_shape = law.weibull_shape;
+  } else {
+    // The first term of the sum over checkpoints that sees the law: f(0) tau^2/(12 A), f the density of the
+    // cycle's length (Euler and Maclaurin).
+    const double at_once = (1 - survival[1]) * static_cast<double>(n) * column.dwell;
+    column.efficiency = kManyFailures;
+    column.efficiency[0] += std::min(1.0, at_once) / 12;
+  }
+  if (law.failures_in_restart) {
+    // One failure ends the cycle: M (e^(T_r/M) - 1) instead of T_r. Many: the restart takes its time from the
+    // cycle's, D/(D - T_r).
+    column.restart_growth = one_failure_ends ? std::array<double, 4>{1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120}
+                                             : std::array<double, 4>{1, 1, 1, 1};
+  }
+}
+
+CycleTable table_of(std::int64_t n, const Protection& protection, const FailureLaw& law,
+                    const Survival& survival, const Shape& shape) {
+  CycleTable table;
+  table.units = n;
+  const auto states = static_cast<std::int64_t>(survival.size());
+  const bool masks = states > 1;
+  if (masks && protection.k_max < 0) {
+    for (const int k : k_max_choices(states)) table.columns.push_back(column_of(n, survival, shape, k, k));
+  }
+  if (!masks || protection.k_max <= 0 || protection.k_max >= states) {
+    table.columns.push_back(column_of(n, survival, shape, states, 0));
+  } else {
+    table.columns.push_back(column_of(n, survival, shape, protection.k_max, protection.k_max));
+  }
+  for (CycleColumn& column : table.columns) set_laws(column, law, survival, n);
+  if (protection.scheme == Scheme::kSpare && masks) {
+    // The lost group's types are taken over by others that hold them: one stack more; with sub-shards, their
+    // parts are spread over the r - 1 others.
+    const int m = protection.sub_shards;
+    const int others = std::max(1, protection.r - 1);
+    table.patch_stacks = static_cast<double>(std::max(1, (m + others - 1) / others)) / m;
+  }
+  if (protection.scheme == Scheme::kElastic && masks) table.patch_steps = 1;  // the step is done again
+  return table;
+}
+
+CycleTable failed(ProtectionError error) {
+  CycleTable table;
+  table.error = error;
+  return table;
+}
+
+}  // namespace
+
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       const Survival& survival) {
+  const ProtectionError error = check(groups, protection, law, groups);
+  if (error != ProtectionError::kNone) return failed(error);
+  if (survival.empty()) return failed(ProtectionError::kRedundancyAboveGroups);
+  Shape shape;
+  shape.rate_falls = law.rate_falls;
+  shape.sub_shards = protection.sub_shards;
+  return table_of(groups, protection, law, survival, shape);
+}
+
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies, Placement placement, std::uint64_t seed) {
+  const std::int64_t copies = state_copies < 0 ? groups : state_copies;
+  const bool lone = groups == 1 && protection.scheme == Scheme::kElastic;  // nobody to take over: checkpoints
+  const ProtectionError error = check(groups, protection, law, lone ? 2 : copies);
+  if (error != ProtectionError::kNone) return failed(error);
+
+  Shape shape;
+  shape.rate_falls = law.rate_falls;
+  Survival lives{1.0};
+  switch (protection.scheme) {
+    case Scheme::kNone:
+    case Scheme::kCheckpoint:
+    case Scheme::kSpares:
+      break;
+    case Scheme::kReplication:
+      shape.every_stack = protection.r;
+      lives = family_survival(groups, protection.r);
+      break;
+    case Scheme::kSpare:
+      shape.sub_shards = protection.sub_shards;
+      lives = survival(groups, protection.r, placement, seed);
+      break;
+    case Scheme::kElastic:
+      shape.sub_shards = protection.sub_shards;
+      shape.smooth = protection.sub_shards == 1;
+      lives.assign(static_cast<std::size_t>(groups), 1.0);
+      break;
+  }
+  if (lives.size() > 1 && copies < groups)
+    lives = both(lives, family_survival(groups - groups % copies, static_cast<int>(copies)));
+  CycleTable table = table_of(groups, protection, law, lives, shape);
+  table.starts_over = protection.scheme == Scheme::kNone;
+  return table;
+}
+
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies) {
+  return cycle_table(groups, protection, law, state_copies, Placement::kGolomb, 0);
+}
+
+bool is_valid(const Environment& environment) {
+  return environment.group_mtbf_s > 0 && environment.restart_s >= 0 && environment.save_s >= 0 &&
+         environment.detect_s >= 0 && environment.detect_s <= environment.restart_s &&
+         environment.reorder_s >= 0;
+}
+
+RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
+                 double steps) {
+  RunTime best;
+  best.time_s = std::numeric_limits<double>::infinity();
+  best.availability = 0;
+  if (!is_valid(environment)) return best;
+  const EnvironmentTerms terms = environment_terms(environment);
+  if (table.starts_over) {
+    const double step_s = step.fixed_s + step.per_stack_s;
+    best.time_s = time_to_train_from_scratch(static_cast<double>(table.units), terms, step_s, steps);
+    // Every failure but none at the end costs a restart: rate x time up, time = up + restarts.
+    best.availability = 1 / (1 + static_cast<double>(table.units) * terms.failure_rate * terms.restart_s);
+    return best;
+  }
+  for (const CycleColumn& column : table.columns) {
+    const CycleSums sums = cycle_sums(table, column, step);
+    const double time_s = time_to_train(sums, terms, steps);
+    if (!(time_s < best.time_s)) continue;
+    best.time_s = time_s;
+    best.k_max = column.k_max;
+    const double up_s = column.dwell * environment.group_mtbf_s;
+    const double down_s = terms.voluntary_s + column.losing * (terms.restart_s - terms.voluntary_s);
+    const double s = std::sqrt(sums.save_weight * terms.save_s * terms.failure_rate);
+    const bool saves = s > 0;
+    best.interval_s = 0;
+    best.availability = 1;
+    if (saves) {
+      best.interval_s = column.one_failure_shape > 0
+                            ? exact_one_failure(column.one_failure_shape, s).interval * up_s
+                            : s * up_s / column.losing;
+      best.availability = 1 - terms.save_s / best.interval_s;
+    }
+    if (std::isfinite(up_s)) best.availability *= up_s / (up_s + down_s);
+  }
+  return best;
+}
+
+double least_run_time_s(const CycleTable& table, double least_step_s, double stack_share,
+                        const Environment& best, double steps) {
+  EnvironmentTerms terms = environment_terms(best);
+  // The lag and the patches both fall with the MTBF; without them the bound is looser but holds for all
+  // steps.
+  terms.masked_s = 0;
+  terms.voluntary_s = std::max(0.0, terms.voluntary_s);
+  if (table.starts_over) {
+    return time_to_train_from_scratch(static_cast<double>(table.units), terms, least_step_s, steps);
+  }
+  const StepModel step{least_step_s * (1 - stack_share), least_step_s * stack_share};
+  double least = std::numeric_limits<double>::infinity();
+  for (const CycleColumn& column : table.columns) {
+    CycleSums sums = cycle_sums(table, column, step);
+    sums.patch_steps = 0;
+    sums.stop_steps = 0;
+    least = std::min(least, time_to_train(sums, terms, steps));
+  }
+  return least;
+}
+
+}  // namespace trainfront::faults
