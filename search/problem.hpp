@@ -30,6 +30,7 @@ struct LayoutChoices {
 struct HardwareClass {
   costmodel::Hardware hardware;
   std::vector<costmodel::Offer> offers;
+  double node_mtbf_s = 0;              // of one node of this kind; 0: FailureModel's
 };
 
 // Failures and what surviving them costs.
