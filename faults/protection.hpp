@@ -20,8 +20,8 @@ struct Protection {
   int r = 1;           // redundancy: groups that hold each shard; 1 without
   int sub_shards = 1;  // parts of a type that move on their own (SPARe); elastic: micro-batches of a group,
                        // shared out whole; 1: the batch shrinks with the groups, no rounding
-  int spares = 0;  // spare nodes
-  int k_max = 0;   // voluntary restart after so many lost groups; 0: never, -1: the best
+  int spares = 0;      // spare nodes
+  int k_max = 0;       // voluntary restart after so many lost groups; 0: never, -1: the best
 
   auto operator<=>(const Protection&) const = default;
 };

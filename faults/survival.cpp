@@ -126,6 +126,39 @@ Survival enumerated_survival(std::int64_t n, const std::vector<std::int64_t>& of
   return survival;
 }
 
+namespace {
+
+// Survivable sets of k lost groups: coefficients of ((1+x)^r - x^r)^(n/r). All terms are positive, and C(512,
+// 256) is far inside the range of double.
+constexpr std::int64_t kCountedFamilies = 512;
+
+Survival counted_family_survival(std::int64_t n, int r) {
+  std::vector<double> one(static_cast<std::size_t>(r));
+  one[0] = 1;
+  for (std::size_t i = 1; i < one.size(); ++i) {
+    one[i] = one[i - 1] * static_cast<double>(static_cast<std::size_t>(r) - i + 1) / static_cast<double>(i);
+  }
+  std::vector<double> sets{1.0};
+  for (std::int64_t family = 0; family < n / r; ++family) {
+    std::vector<double> next(sets.size() + one.size() - 1, 0.0);
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+      for (std::size_t i = 0; i < one.size(); ++i) next[k + i] += sets[k] * one[i];
+    }
+    sets = std::move(next);
+  }
+  Survival survival;
+  double all = 1;
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    if (k > 0) all *= static_cast<double>(n - static_cast<std::int64_t>(k) + 1) / static_cast<double>(k);
+    const double p = std::min(sets[k] / all, survival.empty() ? 1.0 : survival.back());
+    if (p < kLeastSurvival) break;
+    survival.push_back(p);
+  }
+  return survival;
+}
+
+}  // namespace
+
 Survival family_survival(std::int64_t n, int r) {
   if (r < 1 || r > n || n % r != 0) return {};
   const double families = static_cast<double>(n / r);
@@ -140,6 +173,7 @@ Survival family_survival(std::int64_t n, int r) {
     }
     return survival;
   }
+  if (n <= kCountedFamilies) return counted_family_survival(n, r);
   const double others = families - 1;
   for (std::int64_t k = 1; k < n; ++k) {
     const double q = all_lost(n, k, r);
@@ -162,6 +196,20 @@ Survival survival(std::int64_t n, int r, Placement placement, std::uint64_t seed
   if (r == 1) return {1.0};
   if (n <= kEnumerationLimit) return enumerated_survival(n, offsets(n, r, placement, seed));
   return spread_survival(n, r, overlaps(n, r, offsets(n, r, placement, seed)));
+}
+
+Survival mean_random_survival(std::int64_t n, int r) {
+  if (n > kEnumerationLimit) return spread_survival(n, r, random_overlaps(n, r));
+  if (r < 1 || r > n) return {};
+  constexpr int kDraws = 40;
+  Survival mean(static_cast<std::size_t>(n), 0.0);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const Survival one = survival(n, r, Placement::kRandom, static_cast<std::uint64_t>(draw));
+    for (std::size_t k = 0; k < one.size(); ++k) mean[k] += one[k] / kDraws;
+  }
+  mean[0] = 1;
+  while (mean.back() < kLeastSurvival) mean.pop_back();
+  return mean;
 }
 
 Survival both(const Survival& a, const Survival& b) {

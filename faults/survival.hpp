@@ -30,10 +30,15 @@ inline constexpr std::int64_t kEnumerationLimit = 20;
 Survival enumerated_survival(std::int64_t n, const std::vector<std::int64_t>& offsets);
 
 // N/r families of r groups, all of a family being needed to lose it: P(every family lives). r divides n.
+// Exact for r <= 2 and for N <= 512, else the two-moment form.
 Survival family_survival(std::int64_t n, int r);
 
 // The best that is known for a placement: enumeration for small N, else the forms above.
 Survival survival(std::int64_t n, int r, Placement placement, std::uint64_t seed = 0);
+
+// The mean over random placements, which differ where N is small: by enumeration of some dozens of them up to
+// kEnumerationLimit, from the mean overlaps above.
+Survival mean_random_survival(std::int64_t n, int r);
 
 // Both must survive, independently.
 Survival both(const Survival& a, const Survival& b);
