@@ -20,6 +20,7 @@ struct Offer {
   double preemptions_per_node_hour = 0;  // spot
   std::string source;               // where the price was seen
   std::string as_of;                // date of the price
+  std::string zone;                 // of the region, where the price holds; empty: any
 
   bool operator==(const Offer&) const = default;
 };
