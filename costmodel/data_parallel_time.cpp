@@ -1,0 +1,80 @@
+#include "costmodel/data_parallel_time.hpp"
+
+#include <algorithm>
+
+namespace trainfront::costmodel {
+namespace {
+
+constexpr double kParameterBytes = 2;  // as gathered: bf16
+
+ReplicaGroup replicas(std::int64_t ranks, std::int64_t stride, std::int64_t shard, int domain_gpus) {
+  ReplicaGroup group;
+  group.ranks = std::max<std::int64_t>(1, ranks);
+  group.shard = std::clamp<std::int64_t>(shard, 1, group.ranks);
+  const auto size = [](std::int64_t n) { return static_cast<int>(n); };
+  group.all = place_group(size(stride), size(group.ranks), domain_gpus);
+  group.within_shard =
+      group.shard == group.ranks ? group.all : place_group(size(stride), size(group.shard), domain_gpus);
+  group.across_shards =
+      group.shard == group.ranks
+          ? Placement{}
+          : place_group(size(stride * group.shard), size(group.ranks / group.shard), domain_gpus);
+  return group;
+}
+
+}  // namespace
+
+double exposed_after(double total_s, double buckets, double compute_s, double hidden) {
+  const double each = total_s / buckets;
+  return each + (buckets - 1) * std::max(0.0, each - hidden * compute_s / buckets);
+}
+
+double exposed_gathers(double communication_s, double units, double compute_s, double unhidden) {
+  const double gather = communication_s / units;
+  const double prefetched = gather + (units - 1) * std::max(0.0, gather - compute_s / units);
+  return unhidden * communication_s + (1 - unhidden) * prefetched;
+}
+
+ReplicaGroup dense_replicas(const Layout& layout, std::int64_t dp, int domain_gpus) {
+  const std::int64_t ranks = dp * layout.cp;
+  return replicas(ranks, layout.tp, layout.shard_group > 0 ? layout.shard_group : ranks, domain_gpus);
+}
+
+ReplicaGroup expert_replicas(const Layout& layout, std::int64_t dp, int domain_gpus) {
+  const std::int64_t grid = std::int64_t{layout.ep} * layout.etp;
+  const std::int64_t ranks = std::max<std::int64_t>(1, dp * layout.cp * layout.tp / grid);
+  const std::int64_t shard =
+      layout.shard_group > 0 ? std::int64_t{layout.shard_group} * layout.tp / grid : ranks;
+  return replicas(ranks, grid, shard, domain_gpus);
+}
+
+ReplicaRates replica_rates(const ReplicaGroup& group, double parameters, int zero, const Hardware& hardware,
+                           const FrameworkProfile& framework) {
+  ReplicaRates rates;
+  if (group.ranks <= 1 || parameters <= 0) return rates;
+  const double bytes = framework.gradient_bytes;
+  const double full_bucket =
+      std::max(framework.bucket_bytes, framework.bucket_bytes_per_rank * static_cast<double>(group.ranks)) /
+      bytes;
+  rates.bucket = std::min(full_bucket, parameters);
+  const auto time = [&](Collective collective, double size, const Placement& placement) {
+    const Timed timed = collective_time(hardware, collective, size, placement);
+    rates.evidence = worst(rates.evidence, timed.evidence);
+    return timed.seconds / rates.bucket;
+  };
+  if (zero == 0) {
+    rates.reduce_s = time(Collective::kAllReduce, bytes * rates.bucket, group.all);
+    return rates;
+  }
+  if (group.shard > 1) {
+    rates.reduce_s = time(Collective::kReduceScatter, bytes * rates.bucket, group.within_shard);
+    rates.gather_s = time(Collective::kAllGather, kParameterBytes * rates.bucket, group.within_shard);
+  }
+  if (group.shard < group.ranks) {
+    const double shard_bytes = bytes * rates.bucket / static_cast<double>(group.shard);
+    rates.reduce_s += time(Collective::kAllReduce, shard_bytes, group.across_shards);
+  }
+  return rates;
+}
+
+}  // namespace trainfront::costmodel

@@ -1,0 +1,201 @@
+#include "costmodel/layer_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "costmodel/parameters.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+// Element-wise kernels, whose time over a fused kernel's depends on the framework. The loss has its own
+// passes, and the embedding, copies and permutation are single kernels everywhere.
+bool is_element_wise(MemoryBound kind) {
+  return kind == MemoryBound::kNorm || kind == MemoryBound::kAdd || kind == MemoryBound::kActivation ||
+         kind == MemoryBound::kRotary;
+}
+
+class Pricing {
+ public:
+  Pricing(const GroupPlacements& placements, const Hardware& hardware, const FrameworkProfile& framework)
+      : placements_(placements), hardware_(hardware), framework_(framework) {}
+
+  Timed operator()(const Gemm& gemm) const {
+    return gemm_time(hardware_.device, gemm.precision, gemm.m, gemm.n, gemm.k);
+  }
+  Timed operator()(const GroupedGemm& gemm) const {
+    return grouped_gemm_time(hardware_.device, gemm.precision, gemm.experts, gemm.tokens, gemm.n, gemm.k);
+  }
+  Timed operator()(const Attention& attention) const {
+    const bool own_factor = attention.backward && framework_.attention_backward_factor > 0;
+    Timed time = attention.backward && !own_factor
+                     ? attention_backward_time(hardware_.device, attention.shape)
+                     : attention_forward_time(hardware_.device, attention.shape);
+    time.seconds *= framework_.attention_scale * (own_factor ? framework_.attention_backward_factor : 1);
+    return time;
+  }
+  Timed operator()(const MemoryTraffic& traffic) const {
+    Timed time = memory_bound_time(hardware_.device, traffic.kind, traffic.bytes);
+    if (is_element_wise(traffic.kind)) time.seconds *= framework_.memory_bound_scale;
+    return time;
+  }
+  Timed operator()(const Communication& communication) const {
+    Placement placement = placements_[communication.group];
+    if (communication.collective == Collective::kSendRecv) {
+      placement = {2, placement.domains > 1 ? 2 : 1, placement.domains > 1 ? 1 : 2};
+    }
+    Timed time = collective_time(hardware_, communication.collective, communication.bytes, placement);
+    if (communication.group == Group::kTensor || communication.group == Group::kExpertTensor) {
+      time.seconds *= framework_.tensor_parallel_exposed;
+    } else if (communication.group == Group::kExpert) {
+      time.seconds *= framework_.expert_parallel_exposed;
+    }
+    return time;
+  }
+
+ private:
+  const GroupPlacements& placements_;
+  const Hardware& hardware_;
+  const FrameworkProfile& framework_;
+};
+
+Part part_of(const Operation& operation) {
+  if (const auto* communication = std::get_if<Communication>(&operation.work)) {
+    switch (communication->group) {
+      case Group::kTensor:
+        return Part::kTensorParallel;
+      case Group::kContext:
+        return Part::kContextParallel;
+      case Group::kExpert:
+      case Group::kExpertTensor:
+        return Part::kExpertParallel;
+    }
+  }
+  if (std::holds_alternative<Attention>(operation.work)) return Part::kAttention;
+  if (std::holds_alternative<MemoryTraffic>(operation.work)) return Part::kMemoryBound;
+  return Part::kGemm;
+}
+
+// Time that the host adds to `device_s`: (device^q + host^q)^(1/q) - device; q = 0 stands for infinity.
+double host_extra(double device_s, double host_s, double norm) {
+  if (host_s <= 0) return 0;
+  if (norm <= 0) return std::max(0.0, host_s - device_s);
+  const double high = std::max(device_s, host_s);
+  const double low = std::min(device_s, host_s);
+  return high * std::pow(1 + std::pow(low / high, norm), 1 / norm) - device_s;
+}
+
+}  // namespace
+
+double PartTimes::total() const {
+  double sum = 0;
+  for (const double part : seconds) sum += part;
+  return sum;
+}
+
+void PartTimes::add(const PartTimes& other, double times) {
+  for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] += times * other.seconds[i];
+}
+
+void BlockTime::add(const BlockTime& other, double times) {
+  for (std::size_t i = 0; i < pass.size(); ++i) pass[i].add(other.pass[i], times);
+  if (times > 0) evidence = worst(evidence, other.evidence);
+}
+
+GroupPlacements place_groups(const Layout& layout, int domain_gpus) {
+  GroupPlacements placements;
+  placements.by_group[static_cast<std::size_t>(Group::kTensor)] = place_group(1, layout.tp, domain_gpus);
+  placements.by_group[static_cast<std::size_t>(Group::kContext)] =
+      place_group(layout.tp, layout.cp, domain_gpus);
+  placements.by_group[static_cast<std::size_t>(Group::kExpert)] =
+      place_group(layout.etp, layout.ep, domain_gpus);
+  placements.by_group[static_cast<std::size_t>(Group::kExpertTensor)] =
+      place_group(1, layout.etp, domain_gpus);
+  return placements;
+}
+
+BlockTime price_operations(const Operations& operations, const Layout& layout,
+                           const GroupPlacements& placements, const Hardware& hardware,
+                           const FrameworkProfile& framework) {
+  const Pricing price(placements, hardware, framework);
+  BlockTime result;
+  std::array<double, kPasses> beside_attention{};
+  for (const Operation& operation : operations) {
+    const Timed time = std::visit(price, operation.work);
+    result.evidence = worst(result.evidence, time.evidence);
+    const double seconds = operation.count * time.seconds;
+    const auto* communication = std::get_if<Communication>(&operation.work);
+    if (communication && communication->beside_attention) {
+      beside_attention[static_cast<std::size_t>(operation.pass)] += seconds;
+    } else {
+      result[operation.pass][part_of(operation)] += seconds;
+    }
+  }
+  // A ring has cp steps of attention and cp - 1 hops, each beside one step.
+  const double covering = static_cast<double>(layout.cp - 1) / layout.cp;
+  for (std::size_t i = 0; i < beside_attention.size(); ++i) {
+    PartTimes& parts = result.pass[i];
+    parts[Part::kContextParallel] += std::max(0.0, beside_attention[i] - covering * parts[Part::kAttention]);
+  }
+  return result;
+}
+
+void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProfile& framework) {
+  const PartTimes& forward = time[Pass::kForward];
+  PartTimes& backward = time[Pass::kInputGradient];
+  if (recompute == Recompute::kFull) backward.add(forward);
+  if (recompute != Recompute::kSelective) return;
+  backward[Part::kGemm] += framework.selective_gemm * forward[Part::kGemm];
+  backward[Part::kAttention] += framework.selective_attention * forward[Part::kAttention];
+  backward[Part::kMemoryBound] += framework.selective_memory_bound * forward[Part::kMemoryBound];
+}
+
+void add_host_floor(BlockTime& time, Block block, Recompute recompute, const FrameworkProfile& framework) {
+  const double again = recompute == Recompute::kFull ? 1 : 0;
+  PartTimes& forward = time[Pass::kForward];
+  PartTimes& input = time[Pass::kInputGradient];
+  PartTimes& weight = time[Pass::kWeightGradient];
+  if (block == Block::kMoe && framework.host_moe_layer_s > 0) {
+    const double device_s = forward.total() + input.total() + weight.total();
+    const double extra =
+        host_extra(device_s, framework.host_moe_layer_s * (1 + again / 3), framework.host_norm);
+    forward[Part::kHost] += extra / 3;
+    input[Part::kHost] += extra / 3;
+    weight[Part::kHost] += extra / 3;
+    return;
+  }
+  forward[Part::kHost] += host_extra(forward.total(), framework.host_forward_s, framework.host_norm);
+  const double host_s = framework.host_backward_s + again * framework.host_forward_s;
+  const double extra = host_extra(input.total() + weight.total(), host_s, framework.host_norm);
+  input[Part::kHost] += extra / 2;
+  weight[Part::kHost] += extra / 2;
+}
+
+BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& layout,
+                       const Hardware& hardware, const FrameworkProfile& framework) {
+  const GroupPlacements placements = place_groups(layout, hardware.domain_gpus);
+  const auto price = [&](const Operations& operations) {
+    return price_operations(operations, layout, placements, hardware, framework);
+  };
+  const auto layer = [&](Block block) {
+    BlockTime time = price(layer_operations(model, recipe, layout, framework, block));
+    add_recomputation(time, layout.recompute, framework);
+    add_host_floor(time, block, layout.recompute, framework);
+    return time;
+  };
+  BlockTimes times;
+  const int moe = moe_layers(model);
+  if (moe < model.layers) times.dense = layer(Block::kDense);
+  if (moe > 0) times.moe = layer(Block::kMoe);
+  times.embedding = price(embedding_operations(model, recipe, layout));
+  times.head = price(head_operations(model, recipe, layout, framework));
+  if (model.mtp_blocks > 0) {
+    times.mtp = price(mtp_operations(model, recipe, layout));
+    times.mtp.add(moe > 0 ? times.moe : times.dense);
+    times.mtp.add(times.head);
+  }
+  return times;
+}
+
+}  // namespace trainfront::costmodel

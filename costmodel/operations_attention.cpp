@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "costmodel/flops.hpp"
+#include "costmodel/operation_builder.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+// What the attention kernel of one GPU sees, per head and token.
+struct HeadShape {
+  double heads, kv_heads, qk_dim, value_dim;
+};
+
+HeadShape own_heads(const Model& model, double tp) {
+  if (model.latent) {
+    const LatentAttention& latent = *model.latent;
+    const double heads = model.heads / tp;  // decompressed: every head has its own key and value
+    return {heads, heads, static_cast<double>(latent.nope_dim + latent.rope_dim),
+            static_cast<double>(latent.value_dim)};
+  }
+  // Fewer KV heads than tp: each rank needs one all the same.
+  return {model.heads / tp, std::max(1.0, model.kv_heads / tp), static_cast<double>(model.head_dim),
+          static_cast<double>(model.head_dim)};
+}
+
+void add_projections(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                     const HeadShape& own) {
+  const double tokens = builder.tokens();
+  const double hidden = model.hidden;
+  if (!model.latent) {
+    builder.add_gather_before("attention gather", hidden);
+    builder.add_linear("qkv", recipe.precision, tokens,
+                       own.heads * own.qk_dim + 2 * own.kv_heads * own.qk_dim, hidden);
+    return;
+  }
+  // Every rank compresses its own tokens with the whole down-projections; what travels is the compressed
+  // width.
+  const LatentAttention& latent = *model.latent;
+  const double compressed = latent.kv_rank + latent.rope_dim;
+  const double query_width = own.heads * own.qk_dim;
+  if (latent.q_rank > 0) {
+    builder.add_linear("q down", recipe.precision, builder.own_tokens(), latent.q_rank, hidden);
+    builder.add_gather_before("attention gather", latent.q_rank + compressed);
+    builder.add_linear("q up", recipe.precision, tokens, query_width, latent.q_rank);
+  } else {
+    builder.add_gather_before("attention gather", hidden + compressed);
+    builder.add_linear("q", recipe.precision, tokens, query_width, hidden);
+  }
+  builder.add_linear("kv down", recipe.precision, builder.own_tokens(), compressed, hidden);
+  builder.add_linear("kv up", recipe.precision, tokens, own.heads * (latent.nope_dim + latent.value_dim),
+                     latent.kv_rank);
+  builder.add_traffic("latent norms", MemoryBound::kNorm,
+                      2 * builder.own_tokens() * (latent.q_rank + latent.kv_rank) * kActivationBytes);
+}
+
+// Attention of one context-parallel rank: its queries against all keys. Balanced ranks meet the mean number
+// of keys; otherwise the last rank, which meets the most, sets the pace.
+AttentionShape attention_shape(const Recipe& recipe, const Layout& layout, const FrameworkProfile& framework,
+                               const HeadShape& own, double window) {
+  const double sequence = recipe.sequence_length;
+  AttentionShape shape{.batch = static_cast<double>(layout.micro_batch),
+                       .queries = sequence / layout.cp,
+                       .keys = sequence,
+                       .heads = own.heads,
+                       .kv_heads = own.kv_heads,
+                       .qk_dim = own.qk_dim,
+                       .value_dim = own.value_dim,
+                       .causal = true,
+                       .window = window};
+  if (framework.context_exchange == ContextExchange::kAllToAll) {
+    shape.queries = sequence;
+    shape.heads /= layout.cp;
+    shape.kv_heads = std::max(1.0, shape.kv_heads / layout.cp);
+  } else if (framework.causal_balanced) {
+    shape.keys = (sequence + shape.queries) / 2;  // causal masks lie against the last key
+  }
+  return shape;
+}
+
+void add_attention(OperationBuilder& builder, const AttentionShape& shape, double count) {
+  if (count <= 0) return;
+  builder.add({"attention", Pass::kForward, count, Attention{shape, false}});
+  builder.add({"attention", Pass::kInputGradient, count, Attention{shape, true}});
+}
+
+// Ring: cp - 1 hops of one rank's keys and values; backward their gradients travel as well. All-gather: the
+// same bytes before attention, scattered sums after. All-to-all: queries, keys, values and outputs change
+// owner.
+void add_context_exchange(OperationBuilder& builder, const Layout& layout, const FrameworkProfile& framework,
+                          const HeadShape& own) {
+  if (layout.cp <= 1) return;
+  const double tokens = builder.tokens();
+  const double kv_bytes = tokens * own.kv_heads * (own.qk_dim + own.value_dim) * kActivationBytes;
+  const double q_bytes =
+      tokens * own.heads * (own.qk_dim + own.value_dim) * kActivationBytes;  // queries and outputs
+  switch (framework.context_exchange) {
+    case ContextExchange::kRing: {
+      const double hops = layout.cp - 1;
+      builder.add_communication("kv ring", Pass::kForward,
+                                {Collective::kSendRecv, kv_bytes, Group::kContext, true}, hops);
+      builder.add_communication("kv ring", Pass::kInputGradient,
+                                {Collective::kSendRecv, 2 * kv_bytes, Group::kContext, true}, hops);
+      return;
+    }
+    case ContextExchange::kAllGather:
+      builder.add_communication("kv gather", Pass::kForward,
+                                {Collective::kAllGather, kv_bytes * layout.cp, Group::kContext});
+      builder.add_communication("kv gather", Pass::kInputGradient,
+                                {Collective::kAllGather, kv_bytes * layout.cp, Group::kContext});
+      builder.add_communication("kv gradient scatter", Pass::kInputGradient,
+                                {Collective::kReduceScatter, kv_bytes * layout.cp, Group::kContext});
+      return;
+    case ContextExchange::kAllToAll:
+      for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+        builder.add_communication("head exchange", pass,
+                                  {Collective::kAllToAll, q_bytes / 2, Group::kContext}, 2);
+        builder.add_communication("head exchange", pass,
+                                  {Collective::kAllToAll, kv_bytes / 2, Group::kContext}, 2);
+      }
+      return;
+  }
+}
+
+}  // namespace
+
+void add_attention_block(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                         const Layout& layout, const FrameworkProfile& framework) {
+  const HeadShape own = own_heads(model, builder.tp());
+  const double tokens = builder.tokens();
+  add_projections(builder, model, recipe, own);
+  const double qk_width = (own.heads + own.kv_heads) * own.qk_dim;
+  if (model.qk_norm) {
+    builder.add_traffic("qk norm", MemoryBound::kNorm, 2 * tokens * qk_width * kActivationBytes);
+  }
+  if (model.learned_positions == 0) {
+    const double rotated = model.latent ? qk_width * model.latent->rope_dim / own.qk_dim : qk_width;
+    builder.add_traffic("rotary", MemoryBound::kRotary, 2 * tokens * rotated * kActivationBytes, 1);
+  }
+  const double full = static_cast<double>(full_attention_layers(model)) / model.layers;
+  add_attention(builder, attention_shape(recipe, layout, framework, own, 0), full);
+  add_attention(builder, attention_shape(recipe, layout, framework, own, model.sliding_window), 1 - full);
+  add_context_exchange(builder, layout, framework, own);
+  builder.add_linear("attention out", recipe.precision, tokens, model.hidden, own.heads * own.value_dim);
+  builder.add_reduce_after("attention reduce", model.hidden);
+}
+
+}  // namespace trainfront::costmodel

@@ -1,0 +1,44 @@
+#include "costmodel/operation_builder.hpp"
+
+namespace trainfront::costmodel {
+
+// Dropless or capacity 1: a GPU's tokens visit experts_per_token experts each. Routing, dispatch to the
+// experts' owners, grouped products, return (arXiv 2504.14960 for the expert grid).
+void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe, const Layout& layout,
+             const FrameworkProfile& framework) {
+  const double hidden = model.hidden;
+  const double own = builder.own_tokens();
+  const double sent = own * model.experts_per_token;
+  const double assignments = sent * layout.etp;  // on one GPU; its expert tensor group works on the same ones
+  const double experts = static_cast<double>(model.experts) / layout.ep;
+  const double width = static_cast<double>(model.expert_ffn) / layout.etp;
+
+  builder.add_linear("router", Precision::kBf16, own, model.experts, hidden);
+  builder.add_traffic("routing", MemoryBound::kSoftmax, 24 * own * model.experts, 1);
+  if (framework.permute_passes > 0) {
+    builder.add_traffic("permute", MemoryBound::kPermute,
+                        framework.permute_passes * assignments * hidden * kActivationBytes, 1);
+  }
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    if (layout.ep > 1) {
+      builder.add_communication("dispatch and combine", pass,
+                                {Collective::kAllToAll, sent * hidden * kActivationBytes, Group::kExpert}, 2);
+    }
+    if (layout.etp > 1) {
+      const double bytes = assignments * hidden * kActivationBytes;
+      builder.add_communication("expert gather", pass, {Collective::kAllGather, bytes, Group::kExpertTensor});
+      builder.add_communication("expert scatter", pass,
+                                {Collective::kReduceScatter, bytes, Group::kExpertTensor});
+    }
+  }
+  const double rows = assignments / experts * framework.expert_imbalance;
+  const int own_experts = static_cast<int>(experts);
+  builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows, (model.gated ? 2 : 1) * width,
+                             hidden);
+  builder.add_traffic("expert activation", MemoryBound::kActivation,
+                      (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
+  builder.add_grouped_linear("experts out", recipe.precision, own_experts, rows, hidden, width);
+  if (model.shared_expert_ffn > 0) add_mlp(builder, model, recipe, model.shared_expert_ffn);
+}
+
+}  // namespace trainfront::costmodel

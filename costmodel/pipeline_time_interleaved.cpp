@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "costmodel/pipeline_time.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+// The schedule's forwards of one stage in order have index i = 0, 1, ...; index i is of chunk (i / p) mod v.
+// A lap is p consecutive ones. Backwards run the same order mirrored in time, so that all that is said of the
+// forwards here holds of them read from the end, with their times in place of the forwards'.
+class WarmUp {
+ public:
+  using Time = double (*)(const StageTime&);
+
+  WarmUp(std::span<const StageTime> chunks, int stages, double transfer_s, Time time)
+      : chunks_(chunks),
+        p_(stages),
+        v_(static_cast<int>(chunks.size()) / stages),
+        transfer_s_(transfer_s),
+        time_(time) {
+    start_.resize(static_cast<std::size_t>((v_ + 1) * p_));
+    for (int lap = 0; lap <= v_; ++lap) {
+      for (int s = 0; s < p_; ++s) {
+        double& start = start_[static_cast<std::size_t>(lap * p_ + s)];
+        if (s > 0) start = this->start(lap, s - 1) + op(lap, s - 1) + transfer_s_;
+        if (s == 0 && lap % v_ > 0) start = this->start(lap - 1, p_ - 1) + op(lap - 1, p_ - 1) + transfer_s_;
+        if (lap > 0) start = std::max(start, this->start(lap - 1, s) + p_ * op(lap - 1, s));
+      }
+    }
+  }
+
+  // Forwards before the first backward at stage d, but one: Megatron-LM, get_pp_rank_microbatches.
+  int count(int d) const { return 2 * (p_ - 1 - d) + (v_ - 1) * p_; }
+
+  // End of forward number count(d) at stage d.
+  double end(int d) const {
+    const int lap = count(d) / p_;
+    const double in_lap = count(d) - lap * p_ + 1;
+    double path = 0;  // from the stage that is waited for to d
+    double latest = 0;
+    for (int s = d; s >= 0; --s) {
+      latest = std::max(latest, start(lap, s) + in_lap * op(lap, s) + path);
+      path += transfer_s_ + op(lap, s);
+    }
+    return latest;
+  }
+
+  double op(int lap, int s) const { return time_(chunks_[static_cast<std::size_t>(lap % v_ * p_ + s)]); }
+
+ private:
+  double start(int lap, int s) const { return start_[static_cast<std::size_t>(lap * p_ + s)]; }
+
+  std::span<const StageTime> chunks_;
+  int p_;
+  int v_;
+  double transfer_s_;
+  Time time_;
+  std::vector<double> start_;  // of a lap's first forward at each stage
+};
+
+}  // namespace
+
+PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, double transfer_s) {
+  const int p = stages;
+  const int v = static_cast<int>(chunks.size()) / p;
+  PipelineCurve curve;
+  if (p > kMaxStages) {
+    curve.add({std::numeric_limits<double>::infinity(), 0});
+    curve.any_count = curve.count;
+    return curve;
+  }
+  const auto chunk = [&](int c, int s) -> const StageTime& {
+    return chunks[static_cast<std::size_t>(c * p + s)];
+  };
+  const auto stage_total = [&](int s) {
+    double total = 0;
+    for (int c = 0; c < v; ++c) total += chunk(c, s).total();
+    return total;
+  };
+
+  // A stage begins when the first micro-batch arrives and must send the last gradients on.
+  double fill = 0;
+  for (int d = 0; d < p; ++d) {
+    curve.add({fill, stage_total(d)});
+    fill += chunk(0, d).total() + 2 * transfer_s;
+  }
+  curve.any_count = curve.count;
+  curve.min_micro_batches = 2 * p;
+
+  const WarmUp forward(chunks, p, transfer_s, [](const StageTime& t) { return t.forward_s; });
+  const WarmUp backward(chunks, p, transfer_s, [](const StageTime& t) { return t.backward_s(); });
+  double first_backward = -transfer_s, last_forward = -transfer_s;
+  for (int d = p - 1; d >= 0; --d) {
+    first_backward = chunk(v - 1, d).backward_s() + std::max(forward.end(d), first_backward + transfer_s);
+    last_forward = chunk(v - 1, d).forward_s + std::max(backward.end(d), last_forward + transfer_s);
+    double outside =
+        chunk(v - 1, d).total();  // of the stage's work, what lies before or after its steady state
+    const int warm = forward.count(d) + 1;
+    for (int lap = 0; lap * p < warm; ++lap) {
+      outside += std::min(p, warm - lap * p) * chunk(lap % v, d).total();
+    }
+    curve.add({first_backward - outside + last_forward, stage_total(d)});
+  }
+  return curve;
+}
+
+}  // namespace trainfront::costmodel
