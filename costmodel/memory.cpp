@@ -16,36 +16,46 @@ constexpr double kAllocatable = 0.95;
 // Median error of the model on measured peaks (docs/accuracy.md).
 constexpr double kModelError = 0.06;
 
-MemoryParts stage_parts(const LayoutMemory& memory, const StageMemory& stage, double ranks,
-                        double expert_ranks, std::int64_t micro_batches) {
+// Bytes that one parameter costs on a rank.
+struct PerParameter {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+};
+
+PerParameter per_parameter(const StateRecipe& state, double share) {
+  return {state.weights.on_rank(share), state.gradients.on_rank(share), state.optimizer.on_rank(share)};
+}
+
+// What dp and the global batch decide.
+struct Setting {
+  PerParameter dense, expert;
+  std::int64_t micro_batches = 0;
+};
+
+Setting setting_of(const LayoutMemory& memory, std::int64_t dp, std::int64_t global_batch) {
+  const double ranks = memory.shard_ranks > 0 ? memory.shard_ranks : static_cast<double>(dp * memory.cp);
+  const double expert_ranks = std::max(1.0, ranks * memory.expert_share);
+  return {.dense = per_parameter(memory.state, 1 / ranks),
+          .expert = per_parameter(memory.state, 1 / expert_ranks),
+          .micro_batches = global_batch / (dp * memory.micro_batch)};
+}
+
+MemoryParts stage_parts(const LayoutMemory& memory, const StageMemory& stage, const Setting& setting) {
   MemoryParts parts;
-  const StateRecipe& state = memory.state;
-  parts.weights = state.weights.on_rank(stage.dense_parameters, ranks) +
-                  state.weights.on_rank(stage.expert_parameters, expert_ranks);
-  parts.gradients = state.gradients.on_rank(stage.dense_parameters, ranks) +
-                    state.gradients.on_rank(stage.expert_parameters, expert_ranks);
-  parts.optimizer = state.optimizer.on_rank(stage.dense_parameters, ranks) +
-                    state.optimizer.on_rank(stage.expert_parameters, expert_ranks);
-  const bool few = micro_batches * memory.vpp <= stage.most_passes;
-  parts.activations =
-      (few ? static_cast<double>(micro_batches) * stage.activation_bytes : stage.most_activation_bytes) +
-      stage.working_bytes;
+  const double dense = stage.dense_parameters;
+  const double expert = stage.expert_parameters;
+  parts.weights = dense * setting.dense.weights + expert * setting.expert.weights;
+  parts.gradients = dense * setting.dense.gradients + expert * setting.expert.gradients;
+  parts.optimizer = dense * setting.dense.optimizer + expert * setting.expert.optimizer;
+  const bool few = setting.micro_batches * memory.vpp <= stage.most_passes;
+  parts.activations = (few ? static_cast<double>(setting.micro_batches) * stage.activation_bytes
+                           : stage.most_activation_bytes) +
+                      stage.working_bytes;
   parts.logits = stage.logit_bytes;
   parts.buffers = stage.buffer_bytes;
   parts.overhead = memory.overhead_bytes;
   return parts;
-}
-
-struct Ranks {
-  double dense = 1;
-  double expert = 1;
-};
-
-Ranks shard_ranks(const LayoutMemory& memory, std::int64_t dp) {
-  Ranks ranks;
-  ranks.dense = memory.shard_ranks > 0 ? memory.shard_ranks : static_cast<double>(dp * memory.cp);
-  ranks.expert = std::max(1.0, ranks.dense * memory.expert_share);
-  return ranks;
 }
 
 // True if `a` needs no less than `b` in every term, whatever dp and batch: then `b` is never the worst alone.
@@ -108,23 +118,20 @@ LayoutMemory layout_memory(const Model& model, const Recipe& recipe, const Layou
 }
 
 double peak_memory_bytes(const LayoutMemory& memory, std::int64_t dp, std::int64_t global_batch) {
-  const Ranks ranks = shard_ranks(memory, dp);
-  const std::int64_t micro_batches = global_batch / (dp * memory.micro_batch);
+  const Setting setting = setting_of(memory, dp, global_batch);
   double peak = 0;
   for (int i = 0; i < memory.stage_count; ++i) {
-    const StageMemory& stage = memory.stages[static_cast<std::size_t>(i)];
-    peak = std::max(peak, stage_parts(memory, stage, ranks.dense, ranks.expert, micro_batches).total());
+    peak = std::max(peak, stage_parts(memory, memory.stages[static_cast<std::size_t>(i)], setting).total());
   }
   return peak;
 }
 
 MemoryUse peak_memory(const LayoutMemory& memory, std::int64_t dp, std::int64_t global_batch) {
-  const Ranks ranks = shard_ranks(memory, dp);
-  const std::int64_t micro_batches = global_batch / (dp * memory.micro_batch);
+  const Setting setting = setting_of(memory, dp, global_batch);
   MemoryUse use;
   for (int i = 0; i < memory.stage_count; ++i) {
     const StageMemory& stage = memory.stages[static_cast<std::size_t>(i)];
-    const MemoryParts parts = stage_parts(memory, stage, ranks.dense, ranks.expert, micro_batches);
+    const MemoryParts parts = stage_parts(memory, stage, setting);
     if (parts.total() > use.parts.total()) use = {stage.stage, parts};
   }
   return use;

@@ -37,6 +37,7 @@ struct StageMemory {
   double most_activation_bytes = 0;  // with as many micro-batches in flight as the schedule ever has
   double working_bytes = 0;          // a block under recomputation
   double logit_bytes = 0;
+  double accumulated_logit_bytes = 0;  // more of them as soon as there are two micro-batches
   double buffer_bytes = 0;
   std::int64_t most_passes = 0;  // chunk passes in flight at most
   int stage = 0;

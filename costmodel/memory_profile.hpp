@@ -13,9 +13,8 @@ struct StateBytes {
   double held = 0;
   double sharded = 0;
 
-  double on_rank(double parameters, double ranks) const {
-    return parameters * held + parameters * sharded / ranks;
-  }
+  // Per parameter, of a rank that holds `share` of what is sharded.
+  double on_rank(double share) const { return held + sharded * share; }
 };
 
 // What a framework keeps per parameter.
