@@ -52,7 +52,7 @@ MemoryParts stage_parts(const LayoutMemory& memory, const StageMemory& stage, co
   parts.activations = (few ? static_cast<double>(setting.micro_batches) * stage.activation_bytes
                            : stage.most_activation_bytes) +
                       stage.working_bytes;
-  parts.logits = stage.logit_bytes;
+  parts.logits = stage.logit_bytes + (setting.micro_batches > 1 ? stage.accumulated_logit_bytes : 0.0);
   parts.buffers = stage.buffer_bytes;
   parts.overhead = memory.overhead_bytes;
   return parts;
@@ -63,7 +63,8 @@ bool covers(const StageMemory& a, const StageMemory& b) {
   return a.dense_parameters >= b.dense_parameters && a.expert_parameters >= b.expert_parameters &&
          a.activation_bytes >= b.activation_bytes && a.most_activation_bytes >= b.most_activation_bytes &&
          a.most_passes >= b.most_passes && a.working_bytes >= b.working_bytes &&
-         a.logit_bytes >= b.logit_bytes && a.buffer_bytes >= b.buffer_bytes;
+         a.logit_bytes >= b.logit_bytes && a.accumulated_logit_bytes >= b.accumulated_logit_bytes &&
+         a.buffer_bytes >= b.buffer_bytes;
 }
 
 // An upper bound of both, should a layout ever have more kinds of stages than there is room for.
@@ -74,6 +75,7 @@ void absorb(StageMemory& into, const StageMemory& from) {
   into.most_activation_bytes = std::max(into.most_activation_bytes, from.most_activation_bytes);
   into.working_bytes = std::max(into.working_bytes, from.working_bytes);
   into.logit_bytes = std::max(into.logit_bytes, from.logit_bytes);
+  into.accumulated_logit_bytes = std::max(into.accumulated_logit_bytes, from.accumulated_logit_bytes);
   into.buffer_bytes = std::max(into.buffer_bytes, from.buffer_bytes);
   into.most_passes = std::max(into.most_passes, from.most_passes);
 }

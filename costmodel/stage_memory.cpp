@@ -134,8 +134,8 @@ void StageMemoryBuilder::add_ends(StageMemory& stage, int index) const {
     passes += model_.mtp_blocks;
   }
   const double entries = tokens_ * static_cast<double>(held_vocabulary(model_, layout_)) / layout_.tp;
-  const double accumulated = profile_.accumulation_logit_bytes;
-  stage.logit_bytes = passes * entries * (profile_.logit_bytes + accumulated) + 2 * hidden_token_bytes_;
+  stage.logit_bytes = passes * entries * profile_.logit_bytes + 2 * hidden_token_bytes_;
+  stage.accumulated_logit_bytes = passes * entries * profile_.accumulation_logit_bytes;
 }
 
 void StageMemoryBuilder::add_buffers(StageMemory& stage, const Blocks& blocks) const {
