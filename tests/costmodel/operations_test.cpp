@@ -1,0 +1,182 @@
+#include "costmodel/operations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+
+#include "costmodel/flops.hpp"
+#include "costmodel/parameters.hpp"
+#include "tests/costmodel/reference_models.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+Recipe sequences_of(int length) {
+  Recipe recipe;
+  recipe.sequence_length = length;
+  return recipe;
+}
+
+double gemm_flops(const Operations& operations, Pass pass) {
+  double flops = 0;
+  for (const Operation& operation : operations) {
+    if (operation.pass != pass) continue;
+    if (const auto* gemm = std::get_if<Gemm>(&operation.work)) flops += 2 * gemm->m * gemm->n * gemm->k;
+    if (const auto* gemm = std::get_if<GroupedGemm>(&operation.work)) {
+      flops += 2 * gemm->experts * gemm->tokens * gemm->n * gemm->k;
+    }
+  }
+  return flops;
+}
+
+double bytes_of(const Operations& operations, std::string_view name, Pass pass) {
+  double bytes = 0;
+  for (const Operation& operation : operations) {
+    if (operation.name != name || operation.pass != pass) continue;
+    if (const auto* traffic = std::get_if<MemoryTraffic>(&operation.work))
+      bytes += operation.count * traffic->bytes;
+    if (const auto* sent = std::get_if<Communication>(&operation.work))
+      bytes += operation.count * sent->bytes;
+  }
+  return bytes;
+}
+
+int communications(const Operations& operations, Collective collective, Pass pass) {
+  int count = 0;
+  for (const Operation& operation : operations) {
+    const auto* sent = std::get_if<Communication>(&operation.work);
+    if (sent && sent->collective == collective && operation.pass == pass) ++count;
+  }
+  return count;
+}
+
+TEST_CASE("a Llama-2-7B layer multiplies 2 T (4 h^2 + 3 h f) in each of the three passes") {
+  const Layout layout;
+  const Operations operations = layer_operations(reference::llama2_7b(), sequences_of(4096), layout,
+                                                 default_profile(Framework::kMegatron), Block::kDense);
+  const double forward = 2.0 * 4096 * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008);
+  CHECK(gemm_flops(operations, Pass::kForward) == doctest::Approx(forward));
+  CHECK(gemm_flops(operations, Pass::kInputGradient) == doctest::Approx(forward));
+  CHECK(gemm_flops(operations, Pass::kWeightGradient) == doctest::Approx(forward));
+}
+
+TEST_CASE("all layers and the head together make the model's FLOPs, whatever the tensor and expert grid") {
+  for (const Model& model : {reference::llama31_70b(), reference::mixtral_8x7b(), reference::qwen3_235b(),
+                             reference::deepseek_v3(), reference::gpt_oss_20b()}) {
+    for (const int tp : {1, 2, 4}) {
+      for (const int ep : {1, 4}) {
+        for (const int etp : {1, 2}) {
+          Layout layout;
+          layout.tp = tp;
+          layout.sp = true;
+          layout.ep = model.is_moe() ? ep : 1;
+          layout.etp = model.is_moe() ? etp : 1;
+          const Recipe recipe = sequences_of(4096);
+          const FrameworkProfile& framework = default_profile(Framework::kMegatron);
+          const int moe = moe_layers(model);
+          double flops = gemm_flops(head_operations(model, recipe, layout, framework), Pass::kForward);
+          if (moe > 0) {
+            flops += moe * gemm_flops(layer_operations(model, recipe, layout, framework, Block::kMoe),
+                                      Pass::kForward);
+          }
+          if (moe < model.layers) {
+            flops +=
+                (model.layers - moe) *
+                gemm_flops(layer_operations(model, recipe, layout, framework, Block::kDense), Pass::kForward);
+          }
+          const double expected =
+              training_flops_per_token(model, 4096, AttentionCount::kCausal).linear() / 3 * 4096 / tp;
+          CHECK(flops == doctest::Approx(expected).epsilon(1e-9));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("tensor parallelism: two all-reduces a pass, or gathers and scatters with sequence parallelism") {
+  Layout layout;
+  layout.tp = 8;
+  const auto& framework = default_profile(Framework::kMegatron);
+  const auto dense = [&] {
+    return layer_operations(reference::llama31_70b(), sequences_of(8192), layout, framework, Block::kDense);
+  };
+  CHECK(communications(dense(), Collective::kAllReduce, Pass::kForward) == 2);
+  CHECK(communications(dense(), Collective::kAllReduce, Pass::kInputGradient) == 2);
+  CHECK(bytes_of(dense(), "mlp reduce", Pass::kForward) == 8192.0 * 8192 * 2);
+  // Without sequence parallelism every rank normalises all tokens, with it an eighth.
+  CHECK(bytes_of(dense(), "norm", Pass::kForward) == 2 * 2 * 8192.0 * 8192 * 2);
+  layout.sp = true;
+  CHECK(communications(dense(), Collective::kAllReduce, Pass::kForward) == 0);
+  CHECK(communications(dense(), Collective::kAllGather, Pass::kForward) == 2);
+  CHECK(communications(dense(), Collective::kReduceScatter, Pass::kForward) == 2);
+  CHECK(bytes_of(dense(), "mlp gather", Pass::kForward) == 8192.0 * 8192 * 2);
+  CHECK(bytes_of(dense(), "norm", Pass::kForward) == 2 * 2 * 1024.0 * 8192 * 2);
+}
+
+TEST_CASE("sequence parallelism on one tensor rank changes nothing") {
+  Layout off, on;
+  on.sp = true;
+  const auto& framework = default_profile(Framework::kMegatron);
+  const Operations a =
+      layer_operations(reference::llama3_8b(), sequences_of(8192), off, framework, Block::kDense);
+  const Operations b =
+      layer_operations(reference::llama3_8b(), sequences_of(8192), on, framework, Block::kDense);
+  REQUIRE(a.size() == b.size());
+  CHECK(bytes_of(a, "norm", Pass::kForward) == bytes_of(b, "norm", Pass::kForward));
+  CHECK(gemm_flops(a, Pass::kForward) == gemm_flops(b, Pass::kForward));
+}
+
+TEST_CASE("a token's copies travel to its experts and back, forward and backward") {
+  Layout layout;
+  layout.ep = 8;
+  const Operations operations = layer_operations(reference::mixtral_8x7b(), sequences_of(4096), layout,
+                                                 default_profile(Framework::kMegatron), Block::kMoe);
+  // 4,096 tokens, 2 experts each, 4,096 elements of 2 bytes, there and back.
+  CHECK(bytes_of(operations, "dispatch and combine", Pass::kForward) == 2.0 * 4096 * 2 * 4096 * 2);
+  CHECK(bytes_of(operations, "dispatch and combine", Pass::kInputGradient) == 2.0 * 4096 * 2 * 4096 * 2);
+}
+
+TEST_CASE("a ring sends keys and values cp - 1 times; balanced ranks share the causal mask evenly") {
+  Layout layout;
+  layout.cp = 4;
+  FrameworkProfile framework = default_profile(Framework::kMegatron);
+  const auto layer = [&] {
+    return layer_operations(reference::llama3_8b(), sequences_of(8192), layout, framework, Block::kDense);
+  };
+  // 2,048 tokens, 8 KV heads, keys and values of 128 elements of 2 bytes.
+  CHECK(bytes_of(layer(), "kv ring", Pass::kForward) == 3 * 2048.0 * 8 * 256 * 2);
+  const auto keys = [&] {
+    for (const Operation& operation : layer()) {
+      if (const auto* attention = std::get_if<Attention>(&operation.work)) return attention->shape.keys;
+    }
+    return 0.0;
+  };
+  // 2,048 queries against the last of k keys: k - 1,024 keys each in the mean, which is 4,096 when balanced.
+  CHECK(keys() == 5120);
+  framework.causal_balanced = false;
+  CHECK(keys() == 8192);
+}
+
+TEST_CASE("local parameters sum to the model's over the ranks that share them") {
+  Layout layout;
+  layout.tp = 4;
+  layout.sp = true;
+  layout.ep = 8;
+  const Model model = reference::mixtral_8x7b();
+  const ParameterCounts counts = count_parameters(model);
+  const LocalParameters layer = layer_parameters(model, layout, Block::kMoe);
+  CHECK(layer.expert * 8 == doctest::Approx(8.0 * static_cast<double>(counts.expert)));
+  const double replicated = static_cast<double>(counts.router + counts.norms);
+  CHECK(layer.dense == doctest::Approx(static_cast<double>(counts.attention) / 4 + replicated));
+}
+
+TEST_CASE("a tied table is held by both ends of a pipeline and once without one") {
+  const Model model = reference::llama32_1b();
+  Layout layout;
+  CHECK(head_parameters(model, layout) == 2048);
+  layout.pp = 4;
+  CHECK(head_parameters(model, layout) == 128256.0 * 2048 + 2048);
+}
+
+}  // namespace
+}  // namespace trainfront::costmodel

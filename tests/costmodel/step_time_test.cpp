@@ -1,0 +1,197 @@
+#include "costmodel/step_time.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "costmodel/outer_sync.hpp"
+#include "tests/costmodel/reference_models.hpp"
+#include "tests/costmodel/test_device.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+Recipe sequences_of(int length) {
+  Recipe recipe;
+  recipe.sequence_length = length;
+  return recipe;
+}
+
+struct Case {
+  Model model;
+  Layout layout;
+  std::int64_t global_batch;
+};
+
+// Layouts of every kind, batch a multiple of what interleaving needs.
+std::vector<Case> random_cases(int count) {
+  std::mt19937 random(7);
+  const auto pick = [&](std::initializer_list<int> values) {
+    return *(values.begin() + static_cast<std::ptrdiff_t>(random() % values.size()));
+  };
+  const std::vector<Model> models{reference::llama31_70b(),  reference::llama32_1b(),
+                                  reference::mixtral_8x7b(), reference::qwen3_235b(),
+                                  reference::deepseek_v3(),  reference::gpt_oss_20b()};
+  std::vector<Case> cases;
+  while (static_cast<int>(cases.size()) < count) {
+    Case c;
+    c.model = models[random() % models.size()];
+    Layout& layout = c.layout;
+    layout.framework = random() % 4 == 0 ? Framework::kTorchtitan : Framework::kMegatron;
+    layout.tp = pick({1, 2, 4, 8});
+    layout.sp = layout.tp > 1;
+    layout.cp = pick({1, 1, 2});
+    layout.pp = pick({1, 2, 4, 8});
+    layout.ep = c.model.is_moe() ? pick({1, 4, 8}) : 1;
+    layout.dp = pick({1, 2, 8, 64});
+    if (layout.tp * layout.cp * layout.dp % layout.ep != 0) continue;
+    layout.micro_batch = pick({1, 2});
+    layout.zero = pick({0, 1, 2, 3});
+    layout.recompute = static_cast<Recompute>(random() % 3);
+    layout.schedule = static_cast<Schedule>(random() % 4);
+    if (layout.schedule == Schedule::kInterleaved && layout.pp > 1) layout.vpp = 2;
+    const int groups = pick({1, 2, 3, 8});
+    c.global_batch = std::int64_t{groups} * layout.pp * layout.dp * layout.micro_batch;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+TEST_CASE("every time is finite and positive, the bound below it, the parts sum to it") {
+  const Hardware hardware = h100_cluster();
+  for (const Case& c : random_cases(400)) {
+    const FrameworkProfile& framework = default_profile(c.layout.framework);
+    const LayoutCost cost = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework);
+    const StepTime time = step_time(cost, c.layout.dp, c.global_batch, {});
+    REQUIRE(std::isfinite(time.fixed_s));
+    REQUIRE(time.fixed_s >= 0);
+    REQUIRE(time.per_stack_s > 0);
+    const double bound = step_time_lower_bound(cost, c.layout.dp, c.global_batch);
+    REQUIRE(bound > 0);
+    REQUIRE(bound <= time.with_stacks(1) * (1 + 1e-12));
+    const StepParts parts =
+        step_parts(c.model, sequences_of(4096), c.layout, c.global_batch, hardware, framework, {});
+    REQUIRE(parts.total() == doctest::Approx(time.with_stacks(1)).epsilon(1e-9));
+    for (const double part : {parts.gemm_s, parts.attention_s, parts.memory_bound_s, parts.tensor_parallel_s,
+                              parts.context_parallel_s, parts.expert_parallel_s, parts.pipeline_transfer_s,
+                              parts.bubble_s, parts.data_parallel_s, parts.optimizer_s, parts.host_s}) {
+      REQUIRE(part >= 0);
+    }
+  }
+}
+
+TEST_CASE(
+    "c stacks: the step with c times the micro-batches, never below it, equal once the pipeline is steady") {
+  const Hardware hardware = h100_cluster();
+  int steady = 0;
+  for (const Case& c : random_cases(400)) {
+    const LayoutCost cost =
+        layout_cost(c.model, sequences_of(4096), c.layout, hardware, default_profile(c.layout.framework));
+    const StepTime once = step_time(cost, c.layout.dp, c.global_batch, {});
+    for (const int stacks : {2, 3, 9}) {
+      const double direct = step_time(cost, c.layout.dp, stacks * c.global_batch, {}).with_stacks(1);
+      REQUIRE(once.with_stacks(stacks) >= direct * (1 - 1e-12));
+      const std::int64_t m = micro_batches(c.layout, c.global_batch);
+      if (m >= 2 * c.layout.pp) {
+        ++steady;
+        REQUIRE(once.with_stacks(stacks) == doctest::Approx(direct).epsilon(0.02));
+      }
+    }
+  }
+  CHECK(steady > 200);
+}
+
+TEST_CASE("one GPU, one micro-batch: the blocks' times, the optimiser and nothing else") {
+  const Hardware hardware = h100_cluster();
+  const FrameworkProfile& framework = default_profile(Framework::kMegatron);
+  const Model model = reference::llama32_1b();
+  const BlockTimes times = block_times(model, sequences_of(2048), {}, hardware, framework);
+  double expected = 0;
+  for (const PartTimes& pass : times.dense.pass) expected += 16 * pass.total();
+  for (const PartTimes& pass : times.embedding.pass) expected += pass.total();
+  for (const PartTimes& pass : times.head.pass) expected += pass.total();
+  const double parameters = 1235814400.0;
+  expected +=
+      memory_bound_time(hardware.device, MemoryBound::kOptimizer, framework.optimizer_bytes * parameters)
+          .seconds +
+      framework.optimizer_extra_s;
+  const LayoutCost cost = layout_cost(model, sequences_of(2048), {}, hardware, framework);
+  CHECK(step_time(cost, 1, 1, {}).with_stacks(1) == doctest::Approx(expected).epsilon(1e-9));
+}
+
+TEST_CASE("sequence parallelism on one tensor rank is the same step, bit for bit") {
+  const Hardware hardware = h100_cluster();
+  Layout off, on;
+  on.sp = true;
+  off.pp = on.pp = 4;
+  const auto time = [&](const Layout& layout) {
+    return step_time(layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
+                                 default_profile(Framework::kMegatron)),
+                     16, 1024, {});
+  };
+  CHECK(time(off).fixed_s == time(on).fixed_s);
+  CHECK(time(off).per_stack_s == time(on).per_stack_s);
+}
+
+TEST_CASE("more data parallelism at one batch never slows the flush, and a slower network never helps") {
+  Hardware hardware = h100_cluster();
+  Layout layout;
+  layout.tp = 8;
+  layout.sp = true;
+  layout.pp = 4;
+  const auto step = [&](std::int64_t dp) {
+    return step_time(layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
+                                 default_profile(Framework::kMegatron)),
+                     dp, 512, {})
+        .with_stacks(1);
+  };
+  const double fast = step(16);
+  CHECK(step(4) > fast);
+  hardware.network.nic_bytes_per_s /= 10;
+  CHECK(step(16) > fast);
+}
+
+TEST_CASE("block times at hand give the same cost, and data-parallel cost at hand the same step") {
+  const Hardware hardware = h100_cluster();
+  const FrameworkProfile& framework = default_profile(Framework::kMegatron);
+  for (const Case& c : random_cases(50)) {
+    const BlockTimes times = block_times(c.model, sequences_of(4096), c.layout, hardware, framework);
+    const LayoutCost a = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework, times);
+    const LayoutCost b = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework);
+    const StepTime x = step_time(a, data_parallel_cost(a, c.layout.dp, 1), c.layout.dp, c.global_batch, {});
+    const StepTime y = step_time(b, c.layout.dp, c.global_batch, {});
+    REQUIRE(x.fixed_s == y.fixed_s);
+    REQUIRE(x.per_stack_s == y.per_stack_s);
+  }
+}
+
+TEST_CASE("islands keep gradients at home and pay for the outer synchronisation") {
+  const Hardware hardware = h100_cluster();
+  const Model model = reference::llama3_8b();
+  const LayoutCost cost =
+      layout_cost(model, sequences_of(8192), {}, hardware, default_profile(Framework::kMegatron));
+  const Islands islands{.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05, .sync_bits = 8};
+  const double apart = step_time(cost, 64, 512, islands).with_stacks(1);
+  const double inner = apart - outer_sync_per_step_s(islands, 8030261248.0);
+  CHECK(inner == doctest::Approx(step_time(cost, 64, 512, {}).with_stacks(1)).epsilon(0.02));
+  CHECK(apart > inner);
+}
+
+TEST_CASE("NVIDIA's Llama 3.1 70B recipe on 64 H100 takes 14.66 s a step (dgxc-benchmarking, v25.04)") {
+  const Hardware hardware = h100_cluster();
+  Layout layout;
+  layout.tp = 4;
+  layout.sp = true;
+  layout.cp = 2;
+  layout.pp = 4;
+  layout.vpp = 5;
+  layout.schedule = Schedule::kInterleaved;
+  const LayoutCost cost = layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
+                                      default_profile(Framework::kMegatron));
+  CHECK(step_time(cost, 2, 128, {}).with_stacks(1) == doctest::Approx(14.66).epsilon(0.05));
+}
+
+}  // namespace
+}  // namespace trainfront::costmodel
