@@ -15,17 +15,18 @@ struct Outcome {
   costmodel::Rule rule = costmodel::Rule::kNone;
   double time_to_train_s = 0;
   double cost_usd = 0;
-  std::int64_t nodes = 0;              // paid for
-  double step_time_s = 0;              // without failures, one stack
-  double memory_bytes = 0;             // of the worst stage
+  std::int64_t nodes = 0;   // paid for
+  double step_time_s = 0;   // without failures, one stack
+  double memory_bytes = 0;  // of the worst stage
   double memory_capacity_bytes = 0;
-  double checkpoint_interval_s = 0;    // 0: none
-  double availability = 1;             // share of the time not spent on restarts and checkpoints
-  double goodput = 1;                  // failure-free time over time_to_train
+  double checkpoint_interval_s = 0;  // 0: none
+  double availability = 1;           // share of the time not spent on restarts and checkpoints
+  double goodput = 1;                // failure-free time over time_to_train
   costmodel::Evidence evidence = costmodel::Evidence::kCalibrated;
 };
 
-// A point of the front: all that the search compares by. Outcomes are recomputed from the index for the report.
+// A point of the front: all that the search compares by. Outcomes are recomputed from the index for the
+// report.
 struct Point {
   double time_s = 0;
   double cost_usd = 0;

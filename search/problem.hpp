@@ -16,8 +16,8 @@
 
 namespace trainfront::search {
 
-// What the user lets the search vary in a layout. An empty list is "auto": the search takes every value that can
-// be legal for the model, the hardware and the GPU counts (see space.cpp).
+// What the user lets the search vary in a layout. An empty list is "auto": the search takes every value that
+// can be legal for the model, the hardware and the GPU counts (see space.cpp).
 struct LayoutChoices {
   std::vector<costmodel::Framework> framework = {costmodel::Framework::kMegatron};
   std::vector<int> tp, cp, pp, vpp, ep, etp, zero, shard_group, micro_batch;
@@ -30,41 +30,41 @@ struct LayoutChoices {
 struct HardwareClass {
   costmodel::Hardware hardware;
   std::vector<costmodel::Offer> offers;
-  double node_mtbf_s = 0;              // of one node of this kind; 0: FailureModel's
+  double node_mtbf_s = 0;  // of one node of this kind; 0: FailureModel's
 };
 
 // Failures and what surviving them costs.
 struct FailureModel {
   faults::FailureLaw law;
-  double node_mtbf_s = 0;              // of one node; infinity: failures are not modelled
+  double node_mtbf_s = 0;  // of one node; infinity: failures are not modelled
   std::string node_mtbf_source;
-  double detect_s = 0;                 // from the failure to its discovery
-  double replace_s = 0;                // until a replacement node is there; 0 with hot spares
-  double start_fixed_s = 0;            // process groups, warm-up
+  double detect_s = 0;       // from the failure to its discovery
+  double replace_s = 0;      // until a replacement node is there; 0 with hot spares
+  double start_fixed_s = 0;  // process groups, warm-up
   double start_per_node_s = 0;
-  double storage_bytes_per_s = 0;      // of the shared file system, all nodes together
-  double node_storage_bytes_per_s = 0; // one node's share of the way there
-  double blocking_fixed_s = 0;         // a checkpoint stops the training for this
-  double blocking_share = 1;           // and for this share of its write (asynchronous: small)
-  double controller_s = 0.1;           // to decide on a new order after a masked failure
-  double shrink_s = 0.1;               // to shrink communicators
+  double storage_bytes_per_s = 0;       // of the shared file system, all nodes together
+  double node_storage_bytes_per_s = 0;  // one node's share of the way there
+  double blocking_fixed_s = 0;          // a checkpoint stops the training for this
+  double blocking_share = 1;            // and for this share of its write (asynchronous: small)
+  double controller_s = 0.1;            // to decide on a new order after a masked failure
+  double shrink_s = 0.1;                // to shrink communicators
 };
 
 struct Goal {
   std::optional<double> deadline_s;
   std::optional<double> budget_usd;
-  std::optional<double> probability;   // with which both must hold; absent: in the mean
+  std::optional<double> probability;  // with which both must hold; absent: in the mean
 };
 
 // Everything a search depends on; immutable once read.
 struct Problem {
   costmodel::Model model;
   costmodel::Recipe recipe;
-  std::vector<std::int64_t> global_batches;         // sequences, ascending
+  std::vector<std::int64_t> global_batches;  // sequences, ascending
   LayoutChoices layout;
-  std::vector<std::int64_t> gpus;                   // ascending
+  std::vector<std::int64_t> gpus;  // ascending
   std::vector<HardwareClass> hardware;
-  std::vector<faults::Protection> protections;      // every entry one choice: kind, r, ...
+  std::vector<faults::Protection> protections;  // every entry one choice: kind, r, ...
   FailureModel failures;
   std::vector<costmodel::Islands> islands = {{}};
   Goal goal;

@@ -1,0 +1,99 @@
+#include "search/cycle_vector.hpp"
+
+#include <limits>
+
+#include "faults/cycle_kernel.hpp"
+
+// One copy for every width of vectors, chosen when the program starts. All of them round alike: no operation
+// is contracted or reordered. (The loader's choice does not get along with sanitizers.)
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define TRAINFRONT_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TRAINFRONT_VECTOR_CLONES
+#endif
+
+namespace trainfront::search {
+
+TRAINFRONT_VECTOR_CLONES
+void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums) {
+  const std::size_t n = cycles.columns;
+  double* __restrict work_rate = sums.work_rate;
+  double* __restrict stop_steps = sums.stop_steps;
+  double* __restrict lost_steps = sums.lost_steps;
+  double* __restrict step_s = sums.step_s;
+  double* __restrict seconds = sums.seconds;
+  double* __restrict gained = sums.gained;
+  const double* __restrict patch_stacks = cycles.patch_stacks;
+  const double* __restrict patch_steps = cycles.patch_steps;
+  const double* __restrict masked = cycles.masked;
+  {
+    const double* __restrict stacks = cycles.stacks;
+    const double* __restrict dwell = cycles.dwell;
+    const double* __restrict failures = cycles.failures;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double s = fixed_s + stacks[j] * per_stack_s;
+      const double inverse = 1 / s;
+      seconds[j] = s;
+      step_s[j] = s;
+      work_rate[j] = dwell[j] * inverse;
+      stop_steps[j] = failures[j] * inverse;
+      gained[j] = 0;
+    }
+  }
+  for (std::size_t i = 1; i < cycles.classes; ++i) {
+    const double* __restrict stacks = cycles.stacks + i * n;
+    const double* __restrict dwell = cycles.dwell + i * n;
+    const double* __restrict failures = cycles.failures + i * n;
+    const double* __restrict entered = cycles.entered + i * n;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double s = fixed_s + stacks[j] * per_stack_s;
+      const double inverse = 1 / s;
+      work_rate[j] += dwell[j] * inverse;
+      stop_steps[j] += failures[j] * inverse;
+      const double half_step = 0.5 * (1 - seconds[j] * inverse);
+      const double patch = patch_stacks[j] * per_stack_s * inverse + patch_steps[j];
+      gained[j] += entered[j] * (half_step < patch ? half_step : patch);
+      seconds[j] = s;
+    }
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    lost_steps[j] = patch_stacks[j] * per_stack_s * stop_steps[j] + patch_steps[j] * masked[j] - gained[j];
+}
+
+TRAINFRONT_VECTOR_CLONES
+void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
+               double* out) {
+  const double* __restrict work_rate = sums.work_rate;
+  const double* __restrict stop_steps = sums.stop_steps;
+  const double* __restrict lost_steps = sums.lost_steps;
+  const double* __restrict step_s = sums.step_s;
+  const double* __restrict failure_rate = rates.failure_rate;
+  const double* __restrict masked_s = rates.masked_s;
+  const double* __restrict efficiency = rates.efficiency;
+  const double* __restrict cycle = rates.cycle;
+  double* __restrict times = out;
+  for (std::size_t j = 0; j < columns; ++j) {
+    const double work =
+        (work_rate[j] - (lost_steps[j] + stop_steps[j] * masked_s[j]) * failure_rate[j]) * efficiency[j];
+    const double time = steps * cycle[j] / work;
+    const double most = faults::kMostSlowdown * (steps * step_s[j]);
+    const bool progress = (work > 0) & (time <= most);
+    times[j] = progress ? time : std::numeric_limits<double>::infinity();
+  }
+}
+
+TRAINFRONT_VECTOR_CLONES
+double least_of(const double* values, std::size_t count) {
+  double lanes[8];
+  for (double& lane : lanes) lane = std::numeric_limits<double>::infinity();
+  std::size_t j = 0;
+  for (; j + 8 <= count; j += 8)
+    for (std::size_t lane = 0; lane < 8; ++lane)
+      lanes[lane] = values[j + lane] < lanes[lane] ? values[j + lane] : lanes[lane];
+  double least = std::numeric_limits<double>::infinity();
+  for (; j < count; ++j) least = values[j] < least ? values[j] : least;
+  for (double lane : lanes) least = lane < least ? lane : least;
+  return least;
+}
+
+}  // namespace trainfront::search

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+
+namespace trainfront::search {
+
+// faults::cycle_sums and faults::time_to_train for `columns` at once: the same operations on every column in
+// the same order, hence the same bits. Arrays are by column; those "by class" hold class 0 of all columns,
+// then class 1.
+
+struct ClassArrays {
+  std::size_t columns = 0;
+  std::size_t classes = 0;
+  const double* stacks = nullptr;    // by class
+  const double* dwell = nullptr;     // by class
+  const double* failures = nullptr;  // by class
+  const double* entered = nullptr;   // by class
+  const double* patch_stacks = nullptr;
+  const double* patch_steps = nullptr;
+  const double* masked = nullptr;
+};
+
+struct SumArrays {
+  double* work_rate = nullptr;
+  double* stop_steps = nullptr;
+  double* lost_steps = nullptr;  // to patches
+  double* step_s = nullptr;      // of the full system
+  double* seconds = nullptr;     // scratch
+  double* gained = nullptr;      // scratch
+};
+
+void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums);
+
+struct RateArrays {
+  const double* failure_rate = nullptr;
+  const double* masked_s = nullptr;
+  const double* efficiency = nullptr;
+  const double* cycle = nullptr;  // infinity: no progress whatever the step
+};
+
+// Failure rates above 0.
+void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
+               double* times);
+
+// The least of values[0 .. count); infinity if there are none.
+double least_of(const double* values, std::size_t count);
+
+}  // namespace trainfront::search

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "costmodel/layout.hpp"
+#include "costmodel/legality.hpp"
+#include "costmodel/offer.hpp"
+#include "faults/cycle.hpp"
+#include "faults/failing_unit.hpp"
+#include "search/problem.hpp"
+
+namespace trainfront::search {
+
+// What fails as one under a protection: a node where the first failure ends the cycle anyway, else a group
+// (or the groups that share a node).
+faults::FailingUnit failing_unit(const faults::Protection& protection, std::int64_t nodes, std::int64_t dp,
+                                 int group_gpus, int gpus_per_node);
+
+// Hot spare nodes paid for beside `nodes` computing ones.
+std::int64_t spare_nodes(const faults::Protection& protection, std::int64_t nodes);
+
+// Neighbouring groups that hold one whole copy of the training state between them: 1 if every group has its
+// own.
+std::int64_t groups_per_state_copy(const costmodel::Layout& layout);
+
+// kRedundancy or kStateCoverage if the protection cannot work on `dp` groups that fail in such units.
+costmodel::Rule protection_rule(const faults::Protection& protection, const faults::FailureLaw& law,
+                                const faults::FailingUnit& unit, std::int64_t dp,
+                                std::int64_t state_copy_groups);
+
+// kIslands unless groups, batch and nodes divide over the islands.
+costmodel::Rule islands_rule(const costmodel::Islands& islands, std::int64_t dp, std::int64_t nodes);
+
+// kNodes if the offer has fewer.
+inline costmodel::Rule offer_rule(const costmodel::Offer& offer, std::int64_t paid_nodes) {
+  return offer.max_nodes > 0 && paid_nodes > offer.max_nodes ? costmodel::Rule::kNodes
+                                                             : costmodel::Rule::kNone;
+}
+
+// Optimiser steps that see Recipe::tokens, and with a critical batch B_crit 1 + B/B_crit times as many at a
+// batch of B tokens (McCandlish et al., arXiv 1812.06162, equation 2.11). Not rounded.
+double steps_needed(const costmodel::Recipe& recipe, std::int64_t global_batch);
+
+// Bytes of a checkpoint: bf16 weights and what the optimiser keeps in fp32.
+double checkpoint_bytes(const costmodel::Model& model, const costmodel::Recipe& recipe);
+
+// Failures per second of one rented node, preemptions included.
+double node_failures_per_s(const FailureModel& failures, const HardwareClass& hardware,
+                           const costmodel::Offer& offer);
+
+// What failures cost a plan on `nodes` computing nodes, apart from how often they strike (group_mtbf_s is
+// left 0).
+faults::Environment recovery_costs(const FailureModel& failures, const faults::Protection& protection,
+                                   std::int64_t nodes, double state_bytes);
+
+// Mean time between failures of one unit.
+inline double unit_mtbf_s(double failures_per_node_s, const faults::FailingUnit& unit) {
+  return 1.0 / (failures_per_node_s * static_cast<double>(unit.nodes_per_unit));
+}
+
+}  // namespace trainfront::search

@@ -1,0 +1,68 @@
+#include "search/evaluate.hpp"
+
+#include <cmath>
+
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/memory.hpp"
+#include "costmodel/step_time.hpp"
+#include "faults/cycle.hpp"
+#include "search/environment.hpp"
+#include "search/plan_rules.hpp"
+
+namespace trainfront::search {
+
+Outcome evaluate(const Space& space, std::uint64_t index) {
+  const Problem& problem = space.problem();
+  const Plan plan = space.decode(index);
+  const HardwareClass& rented = problem.hardware[static_cast<std::size_t>(plan.hardware)];
+  const costmodel::Hardware& hardware = rented.hardware;
+  const costmodel::Offer& offer = rented.offers[static_cast<std::size_t>(plan.offer)];
+  const std::int64_t nodes = costmodel::nodes_for(plan.gpus, hardware.gpus_per_node);
+
+  Outcome outcome;
+  outcome.nodes = nodes + spare_nodes(plan.protection, nodes);
+  outcome.memory_capacity_bytes = costmodel::usable_memory_bytes(hardware.device);
+  const auto unit =
+      failing_unit(plan.protection, nodes, plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
+
+  outcome.rule = step_rule(problem, plan.layout, plan.gpus, nodes, plan.global_batch, plan.islands);
+  if (outcome.rule == costmodel::Rule::kNone) outcome.rule = offer_rule(offer, outcome.nodes);
+  if (outcome.rule == costmodel::Rule::kNone)
+    outcome.rule = protection_rule(plan.protection, problem.failures.law, unit, plan.layout.dp,
+                                   groups_per_state_copy(plan.layout));
+  if (outcome.rule != costmodel::Rule::kNone) return outcome;
+
+  outcome.memory_bytes =
+      costmodel::memory_use(problem.model, problem.recipe, plan.layout, plan.global_batch).parts.total();
+  if (!(outcome.memory_bytes <= outcome.memory_capacity_bytes)) {
+    outcome.verdict = Verdict::kOutOfMemory;
+    return outcome;
+  }
+
+  const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
+                                           costmodel::default_profile(plan.layout.framework));
+  const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
+  faults::Environment environment = recovery_costs(problem.failures, plan.protection, nodes,
+                                                   checkpoint_bytes(problem.model, problem.recipe));
+  environment.group_mtbf_s = unit_mtbf_s(node_failures_per_s(problem.failures, rented, offer), unit);
+  const std::int64_t copies =
+      faults::masks_failures(plan.protection)
+          ? faults::state_copies(unit, plan.layout.dp, groups_per_state_copy(plan.layout))
+          : -1;
+  const auto table = faults::cycle_table(unit.units, plan.protection, problem.failures.law, copies);
+  const double steps = steps_needed(problem.recipe, plan.global_batch);
+  const auto run = faults::run_time(table, {step.fixed_s, step.per_stack_s}, environment, steps);
+
+  outcome.step_time_s = step.with_stacks(1);
+  outcome.time_to_train_s = run.time_s;
+  outcome.cost_usd = costmodel::bill_usd(offer, outcome.nodes, run.time_s);
+  outcome.checkpoint_interval_s = run.interval_s;
+  outcome.availability = run.availability;
+  outcome.goodput = steps * outcome.step_time_s / run.time_s;
+  outcome.evidence = step.evidence;
+  const bool finite = std::isfinite(outcome.time_to_train_s) && std::isfinite(outcome.cost_usd);
+  outcome.verdict = finite ? Verdict::kFeasible : Verdict::kNotFinite;
+  return outcome;
+}
+
+}  // namespace trainfront::search

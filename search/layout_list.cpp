@@ -1,0 +1,245 @@
+#include "search/layout_list.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <initializer_list>
+
+#include "search/layout_domain.hpp"
+
+namespace trainfront::search {
+namespace {
+
+using costmodel::Layout;
+using costmodel::Rule;
+using costmodel::Schedule;
+
+Layout shape_of(Layout layout) {
+  layout.zero = 0;
+  layout.shard_group = 0;
+  return layout;
+}
+
+template <class T>
+std::vector<T> ascending(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+template <class T>
+std::vector<T> chosen_or(const std::vector<T>& chosen, std::vector<T> otherwise) {
+  return chosen.empty() ? otherwise : ascending(chosen);
+}
+
+// Walks the choices from the outside in and asks for the rules of each level as soon as they can be decided,
+// so that a wrong tp is not tried with every micro-batch. A refused value counts all combinations it stands
+// for; a value of an "auto" list that its own level refuses was never meant and counts nothing.
+class Lister {
+ public:
+  Lister(const Problem& problem, const costmodel::Hardware& hardware)
+      : problem_{problem}, hardware_{hardware}, domain_{problem, hardware} {
+    micro_batches_ = chosen_or(problem.layout.micro_batch, domain_.micro_batch());
+    recomputes_ = chosen_or(problem.layout.recompute, domain_.recompute());
+    schedules_ = chosen_or(problem.layout.schedule, domain_.schedule());
+    for (int zero : chosen_or(problem.layout.zero, domain_.zero()))
+      for (int ranks :
+           zero == 0 ? std::vector<int>{0} : chosen_or(problem.layout.shard_group, domain_.shard_group()))
+        shardings_.push_back({zero, ranks});
+  }
+
+  LayoutList list() {
+    for (auto framework : ascending(problem_.layout.framework)) {
+      Layout layout;
+      layout.framework = framework;
+      over_tensor(layout);
+    }
+    std::sort(list_.layouts.begin(), list_.layouts.end(), listed_before);
+    for (std::size_t i = 0; i < list_.layouts.size(); ++i)
+      if (i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1])) list_.shapes.push_back(i);
+    list_.shapes.push_back(list_.layouts.size());
+    return std::move(list_);
+  }
+
+ private:
+  struct Sharding {
+    int zero;
+    int ranks;
+  };
+  struct Pipeline {
+    int pp;
+    int vpp;
+    Schedule schedule;
+  };
+
+  Rule broken_of(const Layout& layout, std::initializer_list<Rule> decided) const {
+    const Rule rule = check_layout(problem_.model, problem_.recipe, layout, hardware_);
+    return std::find(decided.begin(), decided.end(), rule) == decided.end() ? Rule::kNone : rule;
+  }
+
+  void exclude(Rule rule, std::size_t combinations) {
+    list_.excluded[static_cast<std::size_t>(rule)] += combinations;
+  }
+
+  void over_tensor(Layout layout) {
+    const bool automatic = problem_.layout.tp.empty();
+    for (int tp : chosen_or(problem_.layout.tp, domain_.tp())) {
+      layout.tp = tp;
+      const Rule rule =
+          broken_of(layout, {Rule::kHeadsByTp, Rule::kKvHeadsByTp, Rule::kVocabulary, Rule::kFfnByTp});
+      if (rule == Rule::kNone) {
+        over_context(layout);
+      } else if (!automatic) {
+        exclude(rule, contexts().size() * pipelines(layout).size() * inner_combinations(layout));
+      }
+    }
+  }
+
+  std::vector<int> contexts() const { return chosen_or(problem_.layout.cp, domain_.cp()); }
+
+  void over_context(Layout layout) {
+    const bool automatic = problem_.layout.cp.empty();
+    for (int cp : contexts()) {
+      layout.cp = cp;
+      const Rule rule = broken_of(layout, {Rule::kSequenceByCp, Rule::kHeadsByCp});
+      if (rule == Rule::kNone) {
+        over_pipeline(layout);
+      } else if (!automatic) {
+        exclude(rule, pipelines(layout).size() * inner_combinations(layout));
+      }
+    }
+  }
+
+  // Stages, chunks and schedules that mean something together: without stages there is one schedule;
+  // interleaving is a schedule of its own and needs chunks.
+  std::vector<Pipeline> pipelines(const Layout& layout) const {
+    std::vector<Pipeline> all;
+    for (int pp : chosen_or(problem_.layout.pp, domain_.pp())) {
+      const bool automatic = problem_.layout.vpp.empty();
+      for (int vpp : chosen_or(problem_.layout.vpp, domain_.vpp(pp))) {
+        for (Schedule schedule : schedules_) {
+          if (automatic || problem_.layout.schedule.empty()) {
+            if ((vpp > 1) != (schedule == Schedule::kInterleaved)) continue;
+          }
+          Layout spelled = layout;
+          spelled.pp = pp;
+          spelled.vpp = vpp;
+          spelled.schedule = schedule;
+          spelled = canonical(spelled, problem_.model);
+          all.push_back({spelled.pp, spelled.vpp, spelled.schedule});
+        }
+        if (vpp == 1 && std::none_of(all.begin(), all.end(), [&](const Pipeline& p) { return p.pp == pp; }))
+          all.push_back(
+              {pp, 1, Schedule::k1f1b});  // only interleaving was asked for: one chunk is plain 1F1B
+      }
+    }
+    const auto key = [](const Pipeline& p) { return std::array{p.pp, p.vpp, static_cast<int>(p.schedule)}; };
+    std::sort(all.begin(), all.end(), [&](const Pipeline& a, const Pipeline& b) { return key(a) < key(b); });
+    all.erase(std::unique(all.begin(), all.end(),
+                          [&](const Pipeline& a, const Pipeline& b) { return key(a) == key(b); }),
+              all.end());
+    return all;
+  }
+
+  void over_pipeline(Layout layout) {
+    const bool automatic = problem_.layout.pp.empty();
+    for (const Pipeline& pipeline : pipelines(layout)) {
+      layout.pp = pipeline.pp;
+      layout.vpp = pipeline.vpp;
+      layout.schedule = pipeline.schedule;
+      Rule rule = broken_of(layout, {Rule::kLayersByStages, Rule::kInterleaving, Rule::kSchedule});
+      const bool meant = !automatic && (pipeline.vpp == 1 || !problem_.layout.vpp.empty());
+      if (rule == Rule::kNone && !some_count_holds(layout)) rule = Rule::kGpusNotDivisible;
+      if (rule == Rule::kNone) {
+        over_experts(layout);
+      } else if (meant || rule == Rule::kGpusNotDivisible) {
+        exclude(rule, inner_combinations(layout));
+      }
+    }
+  }
+
+  bool some_count_holds(const Layout& layout) const {
+    const std::int64_t group = std::int64_t{layout.tp} * layout.cp * layout.pp;
+    return std::any_of(problem_.gpus.begin(), problem_.gpus.end(),
+                       [&](std::int64_t gpus) { return gpus % group == 0; });
+  }
+
+  std::vector<int> experts_by() const { return chosen_or(problem_.layout.ep, domain_.ep()); }
+  std::vector<int> experts_tensor(int tp) const { return chosen_or(problem_.layout.etp, domain_.etp(tp)); }
+  std::vector<bool> sequence_parallel(int tp) const {
+    if (tp == 1) return {false};
+    return chosen_or(problem_.layout.sp, std::vector<bool>{false, true});
+  }
+
+  std::size_t inner_combinations(const Layout& layout) const {
+    return experts_by().size() * experts_tensor(layout.tp).size() * sequence_parallel(layout.tp).size() *
+           shardings_.size() * micro_batches_.size() * recomputes_.size();
+  }
+
+  void over_experts(Layout layout) {
+    for (int ep : experts_by()) {
+      layout.ep = ep;
+      for (int etp : experts_tensor(layout.tp)) {
+        layout.etp = etp;
+        for (bool sp : sequence_parallel(layout.tp)) {
+          layout.sp = sp;
+          over_state(layout);
+        }
+      }
+    }
+  }
+
+  void over_state(Layout layout) {
+    for (const Sharding& sharding : shardings_) {
+      layout.zero = sharding.zero;
+      layout.shard_group = sharding.ranks;
+      for (int micro_batch : micro_batches_) {
+        layout.micro_batch = micro_batch;
+        for (auto recompute : recomputes_) {
+          layout.recompute = recompute;
+          add(layout);
+        }
+      }
+    }
+  }
+
+  void add(const Layout& layout) {
+    const Rule rule = check_layout(problem_.model, problem_.recipe, layout, hardware_);
+    if (rule == Rule::kNone) {
+      list_.layouts.push_back(layout);
+    } else {
+      exclude(rule, 1);
+    }
+  }
+
+  const Problem& problem_;
+  const costmodel::Hardware& hardware_;
+  LayoutDomain domain_;
+  std::vector<int> micro_batches_;
+  std::vector<costmodel::Recompute> recomputes_;
+  std::vector<Schedule> schedules_;
+  std::vector<Sharding> shardings_;
+  LayoutList list_;
+};
+
+}  // namespace
+
+costmodel::Layout canonical(costmodel::Layout layout, const costmodel::Model& model) {
+  if (layout.tp == 1) layout.sp = false;
+  if (layout.vpp == 1 && (layout.pp == 1 || layout.schedule == Schedule::kInterleaved))
+    layout.schedule = Schedule::k1f1b;
+  if (layout.zero == 0) layout.shard_group = 0;
+  if (!model.is_moe() && layout.ep == 1) layout.etp = 1;
+  return layout;
+}
+
+bool listed_before(const costmodel::Layout& a, const costmodel::Layout& b) {
+  const auto shapes = shape_of(a) <=> shape_of(b);
+  if (shapes != 0) return shapes < 0;
+  return a.zero != b.zero ? a.zero < b.zero : a.shard_group < b.shard_group;
+}
+
+LayoutList list_layouts(const Problem& problem, const costmodel::Hardware& hardware) {
+  return Lister(problem, hardware).list();
+}
+
+}  // namespace trainfront::search

@@ -1,0 +1,150 @@
+#include "search/space.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+#include "search/tables.hpp"
+
+namespace trainfront::search {
+namespace {
+
+// Enough plans to be worth handing out, few enough that the last ones handed out delay nobody.
+constexpr std::size_t kBlockShapes = 128;
+
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || product >> 63U)
+    throw std::length_error("the space has 2^63 plans or more");
+  return product;
+}
+
+std::uint64_t times_saturating(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+template <class T>
+std::optional<std::uint64_t> position(const std::vector<T>& values, const T& value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(found - values.begin());
+}
+
+}  // namespace
+
+Space::Space(Problem problem) : problem_{std::move(problem)} {
+  for (const HardwareClass& hardware : problem_.hardware) {
+    Part part;
+    auto list = list_layouts(problem_, hardware.hardware);
+    for (const Part& other : parts_)
+      if (other.list->layouts == list.layouts && other.list->excluded == list.excluded)
+        part.list = other.list;
+    if (!part.list) part.list = std::make_shared<const LayoutList>(std::move(list));
+    part.first_index = size_;
+    part.first_block = blocks_;
+    part.slices = (part.list->shapes.size() - 1 + kBlockShapes - 1) / kBlockShapes;
+    part.plans_per_layout = times(times(problem_.global_batches.size(), problem_.islands.size()),
+                                  times(hardware.offers.size(), problem_.protections.size()));
+    const std::uint64_t plans =
+        times(times(problem_.gpus.size(), part.list->layouts.size()), part.plans_per_layout);
+    if (plans == 0) part.slices = 0;
+    size_ += plans;
+    if (size_ >> 63U) throw std::length_error("the space has 2^63 plans or more");
+    blocks_ += problem_.gpus.size() * part.slices;
+    parts_.push_back(std::move(part));
+  }
+  std::vector<std::shared_ptr<const LayoutList>> lists;
+  for (const Part& part : parts_) lists.push_back(part.list);
+  tables_ = std::make_shared<Tables>(problem_, std::move(lists));
+}
+
+const Space::Part& Space::part_of_index(std::uint64_t index) const {
+  const auto after = std::upper_bound(parts_.begin(), parts_.end(), index,
+                                      [](std::uint64_t i, const Part& part) { return i < part.first_index; });
+  return *std::prev(after);
+}
+
+const Space::Part& Space::part_of_block(std::uint64_t block) const {
+  const auto after = std::upper_bound(parts_.begin(), parts_.end(), block,
+                                      [](std::uint64_t b, const Part& part) { return b < part.first_block; });
+  return *std::prev(after);
+}
+
+Block Space::block(std::uint64_t number) const {
+  const Part& part = part_of_block(number);
+  const std::uint64_t within = number - part.first_block;
+  const std::size_t layouts = part.list->layouts.size();
+  Block block;
+  block.hardware = static_cast<int>(&part - parts_.data());
+  block.gpus = within / part.slices;
+  block.first_shape = (within % part.slices) * kBlockShapes;
+  block.last_shape = std::min(part.list->shapes.size() - 1, block.first_shape + kBlockShapes);
+  block.first_index = part.first_index +
+                      (block.gpus * layouts + part.list->shapes[block.first_shape]) * part.plans_per_layout;
+  return block;
+}
+
+std::uint64_t Space::block_begin(std::uint64_t number) const {
+  return number >= blocks_ ? size_ : block(number).first_index;
+}
+
+Plan Space::decode(std::uint64_t index) const {
+  const Part& part = part_of_index(index);
+  std::uint64_t rest = index - part.first_index;
+  const auto digit = [&rest](std::uint64_t radix) {
+    const std::uint64_t value = rest % radix;
+    rest /= radix;
+    return value;
+  };
+  Plan plan;
+  plan.index = index;
+  plan.hardware = static_cast<int>(&part - parts_.data());
+  plan.protection = problem_.protections[digit(problem_.protections.size())];
+  plan.offer =
+      static_cast<int>(digit(problem_.hardware[static_cast<std::size_t>(plan.hardware)].offers.size()));
+  plan.islands = problem_.islands[digit(problem_.islands.size())];
+  plan.global_batch = problem_.global_batches[digit(problem_.global_batches.size())];
+  plan.layout = part.list->layouts[digit(part.list->layouts.size())];
+  plan.gpus = problem_.gpus[rest];
+  plan.layout.dp = static_cast<int>(plan.gpus / plan.layout.group_gpus());
+  return plan;
+}
+
+std::optional<std::uint64_t> Space::encode(const Plan& plan) const {
+  if (plan.hardware < 0 || static_cast<std::size_t>(plan.hardware) >= parts_.size()) return std::nullopt;
+  const Part& part = parts_[static_cast<std::size_t>(plan.hardware)];
+  const std::size_t offers = problem_.hardware[static_cast<std::size_t>(plan.hardware)].offers.size();
+  if (plan.offer < 0 || static_cast<std::size_t>(plan.offer) >= offers) return std::nullopt;
+  costmodel::Layout layout = canonical(plan.layout, problem_.model);
+  layout.dp = 1;
+  const auto& layouts = part.list->layouts;
+  const auto found = std::lower_bound(layouts.begin(), layouts.end(), layout, listed_before);
+  if (found == layouts.end() || *found != layout) return std::nullopt;
+  const auto gpus = position(problem_.gpus, plan.gpus);
+  const auto batch = position(problem_.global_batches, plan.global_batch);
+  const auto islands = position(problem_.islands, plan.islands);
+  const auto protection = position(problem_.protections, plan.protection);
+  if (!gpus || !batch || !islands || !protection) return std::nullopt;
+  std::uint64_t index = *gpus * layouts.size() + static_cast<std::uint64_t>(found - layouts.begin());
+  index = index * problem_.global_batches.size() + *batch;
+  index = index * problem_.islands.size() + *islands;
+  index = index * offers + static_cast<std::uint64_t>(plan.offer);
+  return part.first_index + index * problem_.protections.size() + *protection;
+}
+
+std::array<std::uint64_t, costmodel::kRules> Space::excluded() const {
+  std::array<std::uint64_t, costmodel::kRules> excluded{};
+  for (const Part& part : parts_) {
+    const std::uint64_t plans = times_saturating(problem_.gpus.size(), part.plans_per_layout);
+    for (std::size_t rule = 0; rule < excluded.size(); ++rule) {
+      const std::uint64_t more = times_saturating(part.list->excluded[rule], plans);
+      if (__builtin_add_overflow(excluded[rule], more, &excluded[rule]))
+        excluded[rule] = std::numeric_limits<std::uint64_t>::max();
+    }
+  }
+  return excluded;
+}
+
+}  // namespace trainfront::search

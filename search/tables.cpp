@@ -1,0 +1,73 @@
+#include "search/tables.hpp"
+
+#include "costmodel/framework_profile.hpp"
+
+namespace trainfront::search {
+
+Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists)
+    : problem_{problem}, lists_{std::move(lists)} {
+  for (std::size_t hardware = 0; hardware < problem_.hardware.size(); ++hardware)
+    hardware_.push_back(std::make_unique<OnHardware>());
+}
+
+costmodel::BlockTimes Tables::block_times(OnHardware& tables, const costmodel::Hardware& hardware,
+                                          const costmodel::Layout& layout) const {
+  const BlockKey key{static_cast<int>(layout.framework),
+                     layout.tp,
+                     layout.cp,
+                     layout.ep,
+                     layout.etp,
+                     layout.sp,
+                     layout.micro_batch,
+                     static_cast<int>(layout.recompute)};
+  {
+    const std::lock_guard lock{tables.guard};
+    const auto found = tables.block_times.find(key);
+    if (found != tables.block_times.end()) return found->second;
+  }
+  const auto times = costmodel::block_times(problem_.model, problem_.recipe, layout, hardware,
+                                            costmodel::default_profile(layout.framework));
+  const std::lock_guard lock{tables.guard};
+  return tables.block_times.try_emplace(key, times).first->second;
+}
+
+const std::vector<costmodel::LayoutCost>& Tables::costs(int hardware_class, std::size_t first_shape,
+                                                        std::size_t last_shape) {
+  const auto position = static_cast<std::size_t>(hardware_class);
+  OnHardware& tables = *hardware_[position];
+  {
+    const std::lock_guard lock{tables.guard};
+    const auto found = tables.costs.find(first_shape);
+    if (found != tables.costs.end()) return *found->second;
+  }
+  // Computed outside the lock. If two threads compute the same shapes the first one's stay.
+  const LayoutList& list = *lists_[position];
+  const costmodel::Hardware& hardware = problem_.hardware[position].hardware;
+  auto costs = std::make_unique<std::vector<costmodel::LayoutCost>>();
+  costs->reserve(last_shape - first_shape);
+  for (std::size_t shape = first_shape; shape < last_shape; ++shape) {
+    const costmodel::Layout& layout = list.layouts[list.shapes[shape]];
+    costs->push_back(costmodel::layout_cost(problem_.model, problem_.recipe, layout, hardware,
+                                            costmodel::default_profile(layout.framework),
+                                            block_times(tables, hardware, layout)));
+  }
+  const std::lock_guard lock{tables.guard};
+  return *tables.costs.try_emplace(first_shape, std::move(costs)).first->second;
+}
+
+const faults::CycleTable& Tables::cycle(int protection, std::int64_t units, std::int64_t state_copies) {
+  const CycleKey key{protection, units, state_copies};
+  {
+    const std::lock_guard lock{cycles_guard_};
+    const auto found = cycles_.find(key);
+    if (found != cycles_.end()) return *found->second;
+  }
+  // Milliseconds; outside the lock, as above.
+  auto table = std::make_unique<const faults::CycleTable>(
+      faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)],
+                          problem_.failures.law, state_copies));
+  const std::lock_guard lock{cycles_guard_};
+  return *cycles_.try_emplace(key, std::move(table)).first->second;
+}
+
+}  // namespace trainfront::search

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "faults/cycle_kernel.hpp"
+#include "search/block_setup.hpp"
+#include "search/cycle_vector.hpp"
+#include "search/tables.hpp"
+
+namespace trainfront::search {
+
+// Times up to here have a finite price.
+inline constexpr double kCertainlyFinite_s = 1e200;
+
+// How many protections of a cell make no progress, if nothing but this is known: T(1) is at most most_step_s,
+// and the work at most most_work_s or, where protections start over, at least least_work_s.
+struct Certainty {
+  double most_step_s = 0;
+  double most_work_s = 0;
+  double least_work_s = 0;
+  std::uint64_t endless = 0;               // whatever the step
+  std::uint64_t endless_from_scratch = 0;  // more, from least_work_s on
+};
+
+// Time-to-train of one step under every protection and failure rate of a block at once: faults::run_time, the
+// same operations in the same order and so the same bits, laid out so that compilers vectorise it over the
+// protections.
+class UnitKernel {
+ public:
+  UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int64_t dp, Tables& tables);
+
+  // What does not depend on the failure rate; then for each rate run(), then the cells of that rate.
+  void set_step(const faults::StepModel& step, double steps);
+  void run(std::size_t rate);
+
+  // The least time among the protections of one spares class, infinity if none ends; and the first with that
+  // time.
+  double least_time_s(std::size_t spare) const;
+  int first_with(std::size_t spare, double time_s) const;
+
+  // True if some time of the spares class is infinite, or so long that its price may not be finite.
+  bool may_be_endless(std::size_t spare) const;
+  struct ProtectionTime {
+    int protection = 0;
+    double time_s = 0;
+  };
+  // Every protection of the spares class.
+  void best_times(std::size_t spare, std::vector<ProtectionTime>& best) const;
+
+  // For each cell (rate, spares class) the least time over work, steps times T(1), among its protections that
+  // do not start over, for steps with T(c) >= T(1) (1 + stack_share (c - 1)); infinity if there are none.
+  // Uses up the step.
+  void least_factors(double stack_share, std::vector<double>& of_cell);
+  // Work that takes `time_s` under the protections of a cell that start over at every failure, the quickest
+  // of them; 0 if there are none.
+  double work_from_scratch(std::size_t rate, std::size_t spare, double time_s) const;
+
+  // When it is certain, from a step's time alone, how many protections of a cell make progress.
+  Certainty certainty(std::size_t rate, std::size_t spare) const;
+
+  // Times that one run() computes.
+  std::size_t columns() const { return columns_.protection.size(); }
+
+ private:
+  struct Segment {  // of one spares class
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::vector<int> from_scratch;  // protections that start over at every failure
+    std::size_t first_scratch = 0;
+  };
+  struct Columns {  // by column, a choice of k_max of one protection
+    std::vector<int> protection;
+    std::vector<double> patch_stacks, patch_steps, masked;
+    // By class of stacks, then column; classes that a column lacks hold zeros.
+    std::vector<double> stacks, dwell, failures, entered;
+  };
+  struct Rate {  // by column: what faults::time_to_train needs and no step changes
+    std::vector<double> failure_rate, masked_s, efficiency, cycle;
+    std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
+    bool fails = false;
+  };
+  void add_column(int protection, const faults::CycleTable& table, const faults::CycleColumn& column);
+  void lay_out_classes();
+  SumArrays sums();
+  double most_step_s(const Rate& rate, std::size_t column) const;
+  Rate rate_terms(const BlockSetup& setup, const UnitSetup& unit, double failures_per_node_s) const;
+
+  std::vector<Segment> segments_;
+  Columns columns_;
+  std::vector<faults::CycleSums> fixed_parts_;  // by column: what no step changes
+  std::vector<const faults::CycleColumn*> sources_;
+  std::size_t classes_ = 0;
+  std::vector<Rate> rates_;
+  double nodes_ = 0;
+
+  double steps_ = 0;
+  double step_s_ = 0;
+  std::vector<double> work_rate_, stop_steps_, lost_steps_, full_step_s_, seconds_, gained_;
+  std::vector<double> times_;          // by column
+  std::vector<double> scratch_times_;  // by protection that starts over, in segment order
+};
+
+}  // namespace trainfront::search

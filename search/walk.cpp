@@ -1,0 +1,48 @@
+#include "search/walk.hpp"
+
+#include <algorithm>
+
+#include "search/block_walk.hpp"
+
+namespace trainfront::search {
+
+std::string_view bound_name(Bound bound) {
+  switch (bound) {
+    case Bound::kFlush:
+      return "flush";
+    case Bound::kStep:
+      return "step";
+  }
+  return "";
+}
+
+Counts& Counts::operator+=(const Counts& other) {
+  plans += other.plans;
+  for (std::size_t rule = 0; rule < illegal.size(); ++rule) illegal[rule] += other.illegal[rule];
+  out_of_memory += other.out_of_memory;
+  non_finite += other.non_finite;
+  evaluated += other.evaluated;
+  for (std::size_t bound = 0; bound < pruned.size(); ++bound) pruned[bound] += other.pruned[bound];
+  return *this;
+}
+
+void Harvest::merge(const Harvest& other) {
+  front.merge(other.front);
+  counts += other.counts;
+  keep_nearest(least_memory_excess, other.least_memory_excess);
+}
+
+void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
+          const WalkOptions& options, Harvest& harvest) {
+  for (std::uint64_t block = first; block < last && block < space.blocks(); ++block)
+    BlockWalk(space, space.block(block), incumbent, options, harvest).run();
+}
+
+Counts excluded_counts(const Space& space) {
+  Counts counts;
+  counts.illegal = space.excluded();
+  for (std::uint64_t plans : counts.illegal) counts.plans += plans;
+  return counts;
+}
+
+}  // namespace trainfront::search
