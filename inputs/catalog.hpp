@@ -54,6 +54,9 @@ struct NodeType {
   Origin origin;
 };
 
+// The region of an offer that is the same wherever the provider has the instance.
+inline constexpr std::string_view kAllRegions = "all";
+
 struct OfferEntry {
   costmodel::Offer offer;  // its source and as_of are those of origin
   std::string evidence;

@@ -1,5 +1,5 @@
 # Writes a C++ file that holds text files as raw strings:
-#   cmake -DROOT=folder -DFILES="a.toml;b/c.toml" -DOUTPUT=file.cpp -P EmbedFiles.cmake
+#   cmake -DROOT=folder -DFILES="a.toml;b/c.toml" -DOUTPUT=file.cpp -P embed.cmake
 set(entries "")
 set(texts "")
 set(number 0)
