@@ -8,38 +8,17 @@
 namespace trainfront::faults {
 namespace {
 
-// Stacks with k of n units lost, when types move in m parts: ceil(N m/(N-k))/m. Spread placements reach this
-// depth (checked by b-matching in tests); m <= 0: no rounding.
-double depth(std::int64_t n, std::int64_t k, int sub_shards) {
-  const std::int64_t left = n - k;
-  const std::int64_t parts = n * sub_shards;
-  return static_cast<double>((parts + left - 1) / left) / sub_shards;
-}
-
-struct Shape {
-  bool rate_falls = true;
-  bool smooth = false;     // c = N/(N-k), not rounded up
-  double every_stack = 0;  // > 0: c = this throughout (replication)
-  int sub_shards = 1;
-};
-
-double stacks_at(const Shape& shape, std::int64_t n, std::int64_t k) {
-  if (shape.every_stack > 0) return shape.every_stack;
-  if (shape.smooth) return static_cast<double>(n) / static_cast<double>(n - k);
-  return depth(n, k, shape.sub_shards);
-}
-
 // States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it.
-CycleColumn column_of(std::int64_t n, const Survival& survival, const Shape& shape, std::int64_t end,
-                      int k_max) {
+CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection& protection, bool rate_falls,
+                      std::int64_t end, int k_max) {
   CycleColumn column;
   column.k_max = k_max;
   std::vector<StackClass> classes;
   double work = 0;
   for (std::int64_t k = 0; k < end; ++k) {
     const double p = survival[static_cast<std::size_t>(k)];
-    const double w = 1 / static_cast<double>(shape.rate_falls ? n - k : n);
-    const double c = stacks_at(shape, n, k);
+    const double w = 1 / static_cast<double>(rate_falls ? n - k : n);
+    const double c = stacks_needed(protection, n, k);
     const double masked = k > 0 ? p : 0;
     if (classes.empty() || classes.back().stacks != c) classes.push_back({c, 0, 0, masked});
     classes.back().dwell += p * w;
@@ -93,28 +72,27 @@ void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& surviv
 }
 
 CycleTable table_of(std::int64_t n, const Protection& protection, const FailureLaw& law,
-                    const Survival& survival, const Shape& shape) {
+                    const Survival& survival) {
   CycleTable table;
   table.units = n;
   const auto states = static_cast<std::int64_t>(survival.size());
   const bool masks = states > 1;
   if (masks && protection.k_max < 0) {
-    for (const int k : k_max_choices(states)) table.columns.push_back(column_of(n, survival, shape, k, k));
+    for (const int k : k_max_choices(states))
+      table.columns.push_back(column_of(n, survival, protection, law.rate_falls, k, k));
   }
   if (!masks || protection.k_max <= 0 || protection.k_max >= states) {
-    table.columns.push_back(column_of(n, survival, shape, states, 0));
+    table.columns.push_back(column_of(n, survival, protection, law.rate_falls, states, 0));
   } else {
-    table.columns.push_back(column_of(n, survival, shape, protection.k_max, protection.k_max));
+    table.columns.push_back(
+        column_of(n, survival, protection, law.rate_falls, protection.k_max, protection.k_max));
   }
   for (CycleColumn& column : table.columns) set_laws(column, law, survival, n);
-  if (protection.scheme == Scheme::kSpare && masks) {
-    // The lost group's types are taken over by others that hold them: one stack more; with sub-shards, their
-    // parts are spread over the r - 1 others.
-    const int m = protection.sub_shards;
-    const int others = std::max(1, protection.r - 1);
-    table.patch_stacks = static_cast<double>(std::max(1, (m + others - 1) / others)) / m;
+  if (masks) {
+    const Patch patch = patch_of(protection);
+    table.patch_stacks = patch.stacks;
+    table.patch_steps = patch.steps;
   }
-  if (protection.scheme == Scheme::kElastic && masks) table.patch_steps = 1;  // the step is done again
   return table;
 }
 
@@ -126,15 +104,64 @@ CycleTable failed(ProtectionError error) {
 
 }  // namespace
 
+double stacks_needed(const Protection& protection, std::int64_t groups, std::int64_t lost) {
+  const std::int64_t left = groups - lost;
+  switch (protection.scheme) {
+    case Scheme::kNone:
+    case Scheme::kCheckpoint:
+    case Scheme::kSpares:
+      return 1;
+    case Scheme::kReplication:
+      return protection.r;
+    case Scheme::kElastic:
+      if (protection.sub_shards == 1) return static_cast<double>(groups) / static_cast<double>(left);
+      break;
+    case Scheme::kSpare:
+      break;
+  }
+  const std::int64_t m = protection.sub_shards;
+  return static_cast<double>((groups * m + left - 1) / left) / static_cast<double>(m);
+}
+
+Patch patch_of(const Protection& protection) {
+  if (protection.scheme == Scheme::kElastic) return {0, 1};  // the step is done again
+  if (protection.scheme != Scheme::kSpare || protection.r < 2) return {};
+  // The lost group's types are computed by others that hold them: one stack more; of sub-shards each of the r
+  // - 1 others takes its part.
+  const int m = protection.sub_shards;
+  const int others = protection.r - 1;
+  return {static_cast<double>((m + others - 1) / others) / m, 0};
+}
+
+Survival protection_survival(std::int64_t groups, const Protection& protection, std::int64_t state_copies,
+                             Placement placement, std::uint64_t seed) {
+  Survival lives{1.0};
+  switch (protection.scheme) {
+    case Scheme::kNone:
+    case Scheme::kCheckpoint:
+    case Scheme::kSpares:
+      return lives;
+    case Scheme::kReplication:
+      lives = family_survival(groups, protection.r);
+      break;
+    case Scheme::kSpare:
+      lives = survival(groups, protection.r, placement, seed);
+      break;
+    case Scheme::kElastic:
+      lives.assign(static_cast<std::size_t>(groups), 1.0);
+      break;
+  }
+  const bool sharded = state_copies > 0 && state_copies < groups;
+  if (lives.size() == 1 || !sharded) return lives;
+  return both(lives, family_survival(groups - groups % state_copies, static_cast<int>(state_copies)));
+}
+
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        const Survival& survival) {
   const ProtectionError error = check(groups, protection, law, groups);
   if (error != ProtectionError::kNone) return failed(error);
   if (survival.empty()) return failed(ProtectionError::kRedundancyAboveGroups);
-  Shape shape;
-  shape.rate_falls = law.rate_falls;
-  shape.sub_shards = protection.sub_shards;
-  return table_of(groups, protection, law, survival, shape);
+  return table_of(groups, protection, law, survival);
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
@@ -144,31 +171,8 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
   const ProtectionError error = check(groups, protection, law, lone ? 2 : copies);
   if (error != ProtectionError::kNone) return failed(error);
 
-  Shape shape;
-  shape.rate_falls = law.rate_falls;
-  Survival lives{1.0};
-  switch (protection.scheme) {
-    case Scheme::kNone:
-    case Scheme::kCheckpoint:
-    case Scheme::kSpares:
-      break;
-    case Scheme::kReplication:
-      shape.every_stack = protection.r;
-      lives = family_survival(groups, protection.r);
-      break;
-    case Scheme::kSpare:
-      shape.sub_shards = protection.sub_shards;
-      lives = survival(groups, protection.r, placement, seed);
-      break;
-    case Scheme::kElastic:
-      shape.sub_shards = protection.sub_shards;
-      shape.smooth = protection.sub_shards == 1;
-      lives.assign(static_cast<std::size_t>(groups), 1.0);
-      break;
-  }
-  if (lives.size() > 1 && copies < groups)
-    lives = both(lives, family_survival(groups - groups % copies, static_cast<int>(copies)));
-  CycleTable table = table_of(groups, protection, law, lives, shape);
+  const Survival lives = protection_survival(groups, protection, copies, placement, seed);
+  CycleTable table = table_of(groups, protection, law, lives);
   table.starts_over = protection.scheme == Scheme::kNone;
   return table;
 }

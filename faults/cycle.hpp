@@ -45,6 +45,21 @@ struct CycleTable {
       columns;  // choices of k_max, of which the plan takes the best; one unless k_max is -1
 };
 
+// How long N units live under a protection: data, and state where fewer than all units hold a part of it. {1}
+// if the first failure ends the cycle. The arguments must pass check().
+Survival protection_survival(std::int64_t groups, const Protection& protection, std::int64_t state_copies,
+                             Placement placement, std::uint64_t seed);
+
+// c(k), with k of N units lost.
+double stacks_needed(const Protection& protection, std::int64_t groups, std::int64_t lost);
+
+// What a masked failure costs besides the stop: so many stacks more, and so many whole steps.
+struct Patch {
+  double stacks = 0;
+  double steps = 0;
+};
+Patch patch_of(const Protection& protection);
+
 // `groups`: failing units (failing_unit.hpp). `state_copies`: units that hold the same part of the training
 // state; -1: all of them.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,

@@ -1,0 +1,300 @@
+#include "faults/event_simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+
+#include "faults/cluster_state.hpp"
+#include "faults/cycle_kernel.hpp"
+#include "faults/random.hpp"
+
+namespace trainfront::faults {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// When failures strike: renewals of the whole system, bursts beside them, or a trace instead.
+class FailureClock {
+ public:
+  FailureClock(const Simulation& setup, Random& random)
+      : setup_(setup), random_(random), scale_(1 / std::tgamma(1 + 1 / setup.law.weibull_shape)) {}
+
+  double next() const { return std::min(failure_, burst_); }
+
+  // A fresh gap from `now` on, `left` units being alive.
+  void restart_at(double now, int left) {
+    if (!setup_.trace.empty()) {
+      while (position_ < setup_.trace.size() && setup_.trace[position_].time_s <= now) ++position_;
+      failure_ = position_ < setup_.trace.size() ? setup_.trace[position_].time_s : kNever;
+      burst_ = kNever;
+      return;
+    }
+    failure_ = now + gap_s(left);
+    if (setup_.burst_mtbf_s > 0) burst_ = now + setup_.burst_mtbf_s * random_.exponential();
+  }
+
+  // Units that go at next(); `left` are alive.
+  int strike(int left) {
+    if (!setup_.trace.empty()) {
+      const int units = setup_.trace[position_].units;
+      ++position_;
+      failure_ = position_ < setup_.trace.size() ? setup_.trace[position_].time_s : kNever;
+      return units;
+    }
+    if (burst_ < failure_) {
+      // Geometric with the mean asked for.
+      int units = 1;
+      while (random_.uniform() > 1 / std::max(1.0, setup_.burst_units)) ++units;
+      burst_ += setup_.burst_mtbf_s * random_.exponential();
+      return units;
+    }
+    failure_ += gap_s(std::max(1, left - 1));
+    return 1;
+  }
+
+ private:
+  double gap_s(int left) {
+    const double mean =
+        setup_.environment.group_mtbf_s / static_cast<double>(setup_.law.rate_falls ? left : setup_.units);
+    if (!std::isfinite(mean)) return kNever;
+    if (setup_.law.weibull_shape == 1) return mean * random_.exponential();
+    return mean * scale_ * std::pow(random_.exponential(), 1 / setup_.law.weibull_shape);
+  }
+
+  const Simulation& setup_;
+  Random& random_;
+  double scale_;
+  std::size_t position_ = 0;  // in the trace
+  double failure_ = kNever;
+  double burst_ = kNever;
+};
+
+std::vector<std::int64_t> hosts(const Simulation& setup, Random& random) {
+  if (setup.protection.scheme != Scheme::kSpare && setup.protection.scheme != Scheme::kReplication) return {};
+  const bool redraws = setup.placement == Placement::kRandom;
+  const std::uint64_t seed = redraws ? std::uint64_t{random.bits()} << 32 | random.bits() : 0;
+  return offsets(setup.units, setup.protection.r, setup.placement, seed);
+}
+
+class Run {
+ public:
+  Run(const Simulation& setup, std::int64_t number)
+      : setup_(setup),
+        random_(setup.seed, static_cast<std::uint64_t>(number)),
+        clock_(setup, random_),
+        cluster_(setup.units, setup.protection, setup.stacked_replication, setup.state_copies,
+                 hosts(setup, random_), setup.exact_depth) {
+    const Protection& protection = setup.protection;
+    patch_stacks_ = patch_of(protection).stacks;
+    if (protection.scheme == Scheme::kReplication && setup.stacked_replication) patch_stacks_ = 1;
+    redoes_step_ = protection.scheme == Scheme::kElastic;
+    needs_patch_ = redoes_step_ || patch_stacks_ > 0;
+  }
+
+  SimulatedRun play() {
+    const double limit =
+        kMostSlowdown * static_cast<double>(setup_.steps) * (setup_.step.fixed_s + setup_.step.per_stack_s);
+    clock_.restart_at(0, cluster_.left());
+    while (saved_steps_ + kept_.steps < setup_.steps) {
+      if (now_ > limit) return finish(false);
+      rejoin();
+      if (!do_step()) {
+        roll_back();
+        continue;
+      }
+      const bool leaves = setup_.protection.k_max > 0 && cluster_.lost() >= setup_.protection.k_max;
+      if (leaves && saved_steps_ + kept_.steps < setup_.steps) {
+        if (!save()) {
+          roll_back();
+          continue;
+        }
+        ++run_.voluntary_restarts;
+        restart(setup_.environment.restart_s - setup_.environment.detect_s);
+        continue;
+      }
+      if (setup_.checkpoint_every > 0 && kept_.steps >= setup_.checkpoint_every &&
+          saved_steps_ + kept_.steps < setup_.steps && !save()) {
+        roll_back();
+      }
+    }
+    commit();
+    return finish(true);
+  }
+
+ private:
+  // Since the last checkpoint.
+  struct Work {
+    std::int64_t steps = 0;
+    double useful_s = 0;
+    double redundancy_s = 0;
+    double patches_s = 0;
+    double seconds() const { return useful_s + redundancy_s + patches_s; }
+  };
+
+  // Lets the failures up to `until` happen. False: the cycle ended, now_ is when.
+  bool advance(double until, int* hits = nullptr) {
+    while (clock_.next() <= until) {
+      const double when = clock_.next();
+      const int units = clock_.strike(cluster_.left());
+      for (int i = 0; i < units && cluster_.lives(); ++i) {
+        ++run_.failures;
+        cluster_.lose(random_);
+        if (setup_.repair_s > 0 && redoes_step_) repairs_.push(when + setup_.repair_s);
+      }
+      if (!cluster_.lives()) {
+        now_ = std::max(now_, when);
+        return false;
+      }
+      if (hits != nullptr) *hits += units;
+    }
+    now_ = until;
+    return true;
+  }
+
+  void rejoin() {
+    bool any = false;
+    while (!repairs_.empty() && repairs_.top() <= now_) {
+      repairs_.pop();
+      cluster_.regain();
+      any = true;
+    }
+    if (!any) return;
+    run_.restarts_s += setup_.rejoin_s;
+    pause_ = setup_.rejoin_s;
+  }
+
+  // False: the cycle ended in it; the time spent is thrown away.
+  bool do_step() {
+    started_ = now_;
+    if (pause_ > 0) {  // already booked
+      started_ += pause_;
+      const double until = now_ + pause_;
+      pause_ = 0;
+      if (!advance(until)) {
+        run_.restarts_s -= until - now_;
+        started_ = now_;
+        return false;
+      }
+    }
+    const double stacks = cluster_.stacks();
+    const double jitter =
+        setup_.stack_deviation > 0 ? std::max(0.0, 1 + setup_.stack_deviation * random_.normal()) : 1;
+    const double stack_s = setup_.step.per_stack_s * jitter;
+    const double fixed_s = setup_.step.fixed_s;
+    int hits = 0;
+    if (!advance(now_ + stacks * stack_s + (setup_.sync_needs_patch ? fixed_s : 0), &hits)) return false;
+    double patch_s = 0;
+    for (bool first = true; hits > 0 && (first || setup_.patch_again); first = false) {
+      hits = 0;
+      double length = setup_.environment.detect_s + setup_.environment.reorder_s;
+      if (needs_patch_) {
+        length += patch_stacks_ * stack_s + (redoes_step_ ? fixed_s + cluster_.stacks() * stack_s : 0);
+      }
+      if (!advance(now_ + length, &hits)) return false;
+      patch_s += length;
+      if (!needs_patch_) break;
+    }
+    if (!setup_.sync_needs_patch && !advance(now_ + fixed_s)) return false;
+    ++kept_.steps;
+    kept_.useful_s += fixed_s + stack_s;
+    kept_.redundancy_s += (stacks - 1) * stack_s;
+    kept_.patches_s += patch_s;
+    stack_sum_ += stacks;
+    ++steps_done_;
+    return true;
+  }
+
+  bool save() {
+    started_ = now_;
+    if (!advance(now_ + setup_.environment.save_s)) return false;
+    run_.checkpoints_s += setup_.environment.save_s;
+    commit();
+    return true;
+  }
+
+  void commit() {
+    saved_steps_ += kept_.steps;
+    run_.useful_s += kept_.useful_s;
+    run_.redundancy_s += kept_.redundancy_s;
+    run_.patches_s += kept_.patches_s;
+    kept_ = {};
+  }
+
+  void roll_back() {
+    run_.lost_work_s += kept_.seconds() + (now_ - started_);
+    kept_ = {};
+    // Without checkpoints the training starts over; voluntary restarts have saved what was done before them.
+    ++run_.restarts;
+    restart(setup_.environment.restart_s);
+  }
+
+  void restart(double length) {
+    const double began = now_;
+    for (;;) {
+      cluster_.restore();
+      repairs_ = {};
+      if (!setup_.law.failures_in_restart) {
+        now_ += length;
+        clock_.restart_at(now_, cluster_.left());
+        break;
+      }
+      if (setup_.law.rate_falls && setup_.law.weibull_shape == 1) clock_.restart_at(now_, cluster_.left());
+      if (advance(now_ + length)) break;
+      if (now_ - began > kMostSlowdown * (length + 1)) break;  // hopeless: the time limit will see it
+      length = setup_.environment.restart_s;
+    }
+    run_.restarts_s += now_ - began;
+  }
+
+  SimulatedRun finish(bool finished) {
+    if (!finished) run_.lost_work_s += kept_.seconds();
+    run_.finished = finished;
+    run_.time_s = now_;
+    run_.stack_steps = steps_done_ > 0 ? stack_sum_ / static_cast<double>(steps_done_) : 0;
+    return run_;
+  }
+
+  const Simulation& setup_;
+  Random random_;
+  FailureClock clock_;
+  ClusterState cluster_;
+  std::priority_queue<double, std::vector<double>, std::greater<>> repairs_;
+  double patch_stacks_ = 0;
+  bool redoes_step_ = false;
+  bool needs_patch_ = false;
+
+  SimulatedRun run_;
+  Work kept_;
+  std::int64_t saved_steps_ = 0;
+  std::int64_t steps_done_ = 0;
+  double stack_sum_ = 0;
+  double now_ = 0;
+  double started_ = 0;  // of what is under way
+  double pause_ = 0;
+};
+
+}  // namespace
+
+SimulatedRun simulate(const Simulation& simulation, std::int64_t number) {
+  return Run(simulation, number).play();
+}
+
+std::int64_t best_checkpoint_steps(const CycleTable& table, const StepModel& step,
+                                   const Environment& environment) {
+  const RunTime run = run_time(table, step, environment, 1);
+  if (!(run.interval_s > 0)) return 0;
+  double step_s = step.fixed_s + step.per_stack_s;
+  for (const CycleColumn& column : table.columns) {
+    if (column.k_max != run.k_max) continue;
+    // Mean step, patches included.
+    const CycleSums sums = cycle_sums(table, column, step);
+    const EnvironmentTerms terms = environment_terms(environment);
+    const double steps_a_mtbf =
+        sums.work_rate - (sums.patch_steps + sums.stop_steps * terms.masked_s) * terms.failure_rate;
+    step_s = column.dwell / steps_a_mtbf;
+  }
+  return std::max<std::int64_t>(1, std::llround((run.interval_s - environment.save_s) / step_s));
+}
+
+}  // namespace trainfront::faults

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "faults/placement.hpp"
+
+namespace trainfront::faults {
+
+// Failures of random groups until a wipe-out, with RECTLR (rectlr.hpp) deciding after each.
+struct MonteCarlo {
+  std::int64_t groups = 0;
+  int r = 1;
+  int sub_shards = 1;
+  Placement placement = Placement::kGolomb;  // random offsets are drawn anew for each trial
+  bool rate_falls = true;
+  std::uint64_t seed = 0;
+};
+
+struct MonteCarloTrial {
+  double failures = 0;                // at the wipe-out, the last one included
+  double stacks = 0;                  // S*, averaged over the time, each state weighed with its mean dwell
+  double moved = 0;                   // shards moved, by failure masked
+  double depth_above_fair_share = 0;  // share of the time in which S* is above ceil(N m/(N-k))/m
+};
+
+// Trials [first, last). The n-th depends on the arguments and on n alone. 1 <= r <= groups; else empty.
+std::vector<MonteCarloTrial> monte_carlo(const MonteCarlo& setup, std::int64_t first, std::int64_t last);
+
+// Of the values in order: the same values in the same order give the same bits.
+struct Mean {
+  double value = 0;
+  double standard_error = 0;  // 0 for fewer than two values
+  double deviation = 0;
+};
+Mean mean_of(std::span<const double> values);
+
+}  // namespace trainfront::faults
