@@ -6,7 +6,6 @@
 
 #include "inputs/document.hpp"
 
-#define TOML_MAX_NESTED_VALUES 64
 #include <toml++/toml.h>
 
 namespace trainfront::inputs {
@@ -66,16 +65,19 @@ class Structure {
   std::size_t place_ = 0;
 };
 
-// Offset of a dotted key with more parts than tables may nest; toml++ builds and frees those recursively.
-std::optional<std::size_t> find_deep_key(std::string_view text) {
+// Line on which a dotted key has more parts, or brackets nest deeper, than kMaxDepth: toml++ builds and frees
+// what it reads recursively.
+std::optional<int> find_deep_line(std::string_view text) {
   Structure structure(text);
-  int dots = 0;
+  int dots = 0, open = 0;
   while (const char c = structure.next()) {
-    if (c == '.') {
-      if (++dots > kMaxDepth) return structure.place();
-    } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
-      dots = 0;
-    }
+    if (c == '.') ++dots;
+    if (c == '[' || c == '{') ++open;
+    if (c == ']' || c == '}') open = std::max(0, open - 1);
+    if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
+    if (dots <= kMaxDepth && open <= kMaxDepth) continue;
+    const std::string_view before = text.substr(0, structure.place());
+    return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
   }
   return std::nullopt;
 }
@@ -181,11 +183,9 @@ Document parse_toml(std::string_view text, std::string file, Diagnostics& faults
   Document document{std::move(file), {}, false};
   document.root.kind = Value::Kind::kTable;
   std::string rest(text);
-  if (const auto deep = find_deep_key(rest)) {
-    const auto before = std::string_view(rest).substr(0, *deep);
-    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  if (const auto line = find_deep_line(rest)) {
     faults.add(
-        {document.file, {line, 1}, "", fmt::format("a key has more than {} parts", kMaxDepth), "", "", ""});
+        {document.file, {*line, 1}, "", fmt::format("values nest deeper than {}", kMaxDepth), "", "", ""});
     document.damaged = true;
     return document;
   }

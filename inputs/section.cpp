@@ -52,7 +52,7 @@ std::string Section::path(std::string_view key) const {
 }
 
 const Value* Section::find(std::string_view key) {
-  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
+  if (!knows(key)) known_.emplace_back(key);
   return table_->find(key);
 }
 
@@ -210,10 +210,18 @@ std::vector<Section> Section::sections(std::string_view key) {
   return sections;
 }
 
+bool Section::knows(std::string_view key) const {
+  return std::find(known_.begin(), known_.end(), key) != known_.end();
+}
+
+void Section::learn(const Section& other) {
+  for (const std::string& key : other.known_) find(key);
+}
+
 void Section::finish() {
   for (const Value::Member& member : table_->members) {
     if (faults_->full()) return;
-    if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    if (knows(member.key)) continue;
     const std::string shown_key = in_quotes(member.key);
     faults_->add({document_->file, member.at.line > 0 ? member.at : member.value.at,
                   path(shown_key.substr(1, shown_key.size() - 2)), "unknown key", "", join(known_),

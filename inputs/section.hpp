@@ -60,6 +60,11 @@ class Section {
   std::optional<std::size_t> choice(const Value& value, const std::string& key,
                                     std::span<const std::string> names);
 
+  // Whether a look-up has named the key.
+  bool knows(std::string_view key) const;
+  // Takes the known keys of another reading of the same table.
+  void learn(const Section& other);
+
   // Reports the keys that no look-up named. To be called last.
   void finish();
 

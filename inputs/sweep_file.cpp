@@ -1,0 +1,115 @@
+#include "inputs/sweep_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "inputs/sweep_sections.hpp"
+
+namespace trainfront::inputs {
+namespace {
+
+// A section that is absent reads like an empty one.
+Section section_or_empty(Section& root, std::string_view key, const Value& empty) {
+  if (auto section = root.section(key)) return *section;
+  return Section(root.document(), empty, std::string(key), root.faults());
+}
+
+// What only shows when all sections are known.
+void check_together(const search::Problem& problem, Section& root, std::vector<std::string>& notes) {
+  if (problem.recipe.precision == costmodel::Precision::kFp8) {
+    std::vector<std::string> without;
+    for (const search::HardwareClass& entry : problem.hardware) {
+      const costmodel::Device& device = entry.hardware.device;
+      if (device.fp8_flops_per_s <= 0 &&
+          std::find(without.begin(), without.end(), device.id) == without.end())
+        without.push_back(device.id);
+    }
+    const bool all = std::all_of(problem.hardware.begin(), problem.hardware.end(), [](const auto& entry) {
+      return entry.hardware.device.fp8_flops_per_s <= 0;
+    });
+    if (all && !problem.hardware.empty()) {
+      root.fault("recipe", "precision = \"fp8\", but no device of this sweep has fp8 units", "bf16");
+    } else if (!without.empty()) {
+      notes.push_back(
+          fmt::format("recipe.precision: {} has no fp8 units; its plans count as illegal", without.front()));
+    }
+  }
+  if (problem.hardware.empty() || problem.gpus.empty()) return;
+
+  std::int64_t uneven = 0;
+  int gpus_per_node = 0;
+  for (const search::HardwareClass& entry : problem.hardware)
+    for (const std::int64_t gpus : problem.gpus)
+      if (gpus % entry.hardware.gpus_per_node != 0) {
+        uneven = gpus;
+        gpus_per_node = entry.hardware.gpus_per_node;
+      }
+  if (uneven > 0)
+    notes.push_back(
+        fmt::format("cluster.gpus: whole nodes are billed: {} GPUs on nodes of {} pay for {} nodes", uneven,
+                    gpus_per_node, costmodel::nodes_for(uneven, gpus_per_node)));
+}
+
+}  // namespace
+
+SweepFile parse_sweep_file(std::string_view text, const std::string& file,
+                           const std::filesystem::path& folder, const Catalog& builtin) {
+  Diagnostics faults;
+  const Document document = parse_toml(text, file, faults);
+  const Value empty = [] {
+    Value table;
+    table.kind = Value::Kind::kTable;
+    return table;
+  }();
+  if (document.damaged && document.root.members.empty()) faults.throw_if_any();
+  if (document.root.members.empty()) {
+    faults.add({file, {}, "", "the file is empty", "", "the sections [model], [recipe], [cluster], ...", ""});
+    faults.throw_if_any();
+  }
+
+  SweepFile sweep;
+  search::Problem& problem = sweep.problem;
+  std::vector<std::string>& notes = sweep.notes;
+  Section root(document, document.root, "", faults);
+  Section model = section_or_empty(root, "model", empty);
+  Section recipe = section_or_empty(root, "recipe", empty);
+  Section layout = section_or_empty(root, "layout", empty);
+  Section cluster = section_or_empty(root, "cluster", empty);
+  Section market = section_or_empty(root, "market", empty);
+  Section failures = section_or_empty(root, "failures", empty);
+  Section islands = section_or_empty(root, "islands", empty);
+  Section goal = section_or_empty(root, "goal", empty);
+
+  const Catalog catalog = read_catalogs(market, builtin, folder, notes);
+  problem.model = read_model_section(model, catalog, folder, notes);
+  RecipeSection read = read_recipe_section(recipe, notes);
+  problem.recipe = read.recipe;
+  problem.global_batches = std::move(read.global_batches);
+  problem.layout = read_layout_section(layout, notes);
+  const ClusterSection wanted = read_cluster_section(cluster, catalog, notes);
+  problem.gpus = wanted.gpus;
+  problem.hardware = read_market_section(market, catalog, wanted, notes);
+  problem.failures = read_failures_section(failures, catalog, problem.hardware, notes);
+  problem.protections = read_protections(failures, notes);
+  problem.islands = read_islands_section(islands, notes);
+  problem.goal = read_goal_section(goal);
+  check_together(problem, root, notes);
+  for (Section* section : {&root, &model, &recipe, &layout, &cluster, &market, &failures, &islands, &goal})
+    section->finish();
+  faults.throw_if_any();
+  return sweep;
+}
+
+SweepFile read_sweep_file(const std::filesystem::path& path) {
+  Diagnostics faults;
+  const auto text = read_text(path, faults);
+  faults.throw_if_any();
+  std::vector<std::string> builtin_notes;
+  const Catalog builtin = builtin_catalog(&builtin_notes);
+  return parse_sweep_file(*text, path.string(), path.parent_path(), builtin);
+}
+
+}  // namespace trainfront::inputs

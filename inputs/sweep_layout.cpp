@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inputs/suggest.hpp"
+#include "inputs/sweep_lists.hpp"
+#include "inputs/sweep_sections.hpp"
+
+namespace trainfront::inputs {
+namespace {
+
+// By the enumerators of costmodel/layout.hpp.
+const std::vector<std::string> kFrameworks{"megatron", "torchtitan", "deepspeed"};
+const std::vector<std::string> kRecomputes{"none", "selective", "full"};
+const std::vector<std::string> kSchedules{"gpipe", "1f1b", "interleaved", "zero_bubble"};
+
+constexpr int kMaxDegree = 1 << 20;
+constexpr std::size_t kMaxDegrees = 1024;
+
+template <typename Enum>
+std::vector<Enum> as_enums(const std::vector<std::size_t>& places) {
+  std::vector<Enum> values;
+  for (const std::size_t place : places) values.push_back(static_cast<Enum>(place));
+  return values;
+}
+
+}  // namespace
+
+search::LayoutChoices read_layout_section(Section& section, std::vector<std::string>& notes) {
+  const auto degrees = [&](std::string_view key, int min, int max) {
+    const auto values = read_integers(
+        section, key, {.min = min, .max = max, .limit = kMaxDegrees, .can_be_auto = true}, notes);
+    std::vector<int> ints;
+    for (const std::int64_t value : values) ints.push_back(static_cast<int>(value));
+    return ints;
+  };
+  search::LayoutChoices layout;
+  // "auto" would compare frameworks, which nobody can choose by cost alone: the default is one of them.
+  const auto frameworks = read_names(section, "framework", kFrameworks, false, notes);
+  if (!frameworks.empty()) layout.framework = as_enums<costmodel::Framework>(frameworks);
+  layout.tp = degrees("tp", 1, kMaxDegree);
+  layout.sp = read_booleans(section, "sp", notes);
+  layout.cp = degrees("cp", 1, kMaxDegree);
+  layout.pp = degrees("pp", 1, kMaxDegree);
+  layout.vpp = degrees("vpp", 1, kMaxDegree);
+  layout.ep = degrees("ep", 1, kMaxDegree);
+  layout.etp = degrees("etp", 1, kMaxDegree);
+  layout.zero = degrees("zero", 0, 3);
+  layout.shard_group = degrees("shard_group", 0, kMaxDegree);
+  layout.micro_batch = degrees("micro_batch", 1, kMaxDegree);
+  layout.recompute =
+      as_enums<costmodel::Recompute>(read_names(section, "recompute", kRecomputes, true, notes));
+  layout.schedule = as_enums<costmodel::Schedule>(read_names(section, "schedule", kSchedules, true, notes));
+  // Not a choice of its own, and an unknown key here would draw a wrong suggestion.
+  if (const Value* dp = section.table().find("dp")) {
+    section.find("dp");
+    section.fault(*dp, section.path("dp"), "is no key: dp follows from the GPUs, gpus / (tp cp pp)");
+  }
+  return layout;
+}
+
+ClusterSection read_cluster_section(Section& section, const Catalog& catalog,
+                                    std::vector<std::string>& notes) {
+  constexpr std::int64_t kMaxGpus = 10'000'000;
+  ClusterSection cluster;
+  if (const auto names = section.texts("devices")) {
+    const std::vector<std::string> known = catalog.device_ids();
+    for (const std::string& name : *names) {
+      const DeviceEntry* entry = catalog.find_device(name);
+      if (entry != nullptr) {
+        cluster.devices.push_back(entry->device.id);
+        continue;
+      }
+      const DeviceEntry* meant = catalog.resolve_device(name);
+      section.fault("devices", fmt::format("unknown device {}", in_quotes(name)), join(known),
+                    meant != nullptr ? meant->device.id : nearest(name, known));
+    }
+    if (names->empty())
+      section.fault("devices", "is an empty list; leave the key out for all devices", join(known));
+  }
+  section.require("gpus");
+  cluster.gpus = read_integers(section, "gpus", {.min = 1, .max = kMaxGpus, .limit = 100'000}, notes);
+  return cluster;
+}
+
+std::vector<costmodel::Islands> read_islands_section(Section& section, std::vector<std::string>& notes) {
+  constexpr std::size_t kMaxChoices = 100;
+  costmodel::Islands link;
+  const bool present = !section.table().members.empty();
+  std::vector<std::int64_t> counts =
+      read_integers(section, "count", {.min = 1, .max = 4096, .limit = kMaxChoices}, notes);
+  std::vector<std::int64_t> steps =
+      read_integers(section, "inner_steps", {.min = 1, .max = 1'000'000, .limit = kMaxChoices}, notes);
+  const auto gbps = section.number("wan_gbps", {0, 1e6, true});
+  const auto rtt = section.duration_s("rtt", {0, 3600, false});
+  link.sync_bits = static_cast<int>(section.integer("sync_bits", 1, 64).value_or(link.sync_bits));
+  if (!present) return {{}};
+
+  const bool several = !counts.empty() && counts.back() > 1;
+  section.require("count");
+  for (const char* key : {"inner_steps", "wan_gbps", "rtt"})
+    if (several) section.require(key);
+  link.wan_bytes_per_s = gbps.value_or(0) * 1e9 / 8;
+  link.rtt_s = rtt.value_or(0);
+  std::vector<costmodel::Islands> choices;
+  for (const std::int64_t count : counts) {
+    if (count == 1) {
+      choices.push_back({});
+      continue;
+    }
+    for (const std::int64_t inner : steps) {
+      link.count = static_cast<int>(count);
+      link.inner_steps = static_cast<int>(inner);
+      choices.push_back(link);
+    }
+  }
+  if (choices.empty()) choices.push_back({});
+  return choices;
+}
+
+search::Goal read_goal_section(Section& section) {
+  search::Goal goal;
+  goal.deadline_s = section.duration_s("deadline", kPositive);
+  goal.budget_usd = section.money_usd("budget", kPositive);
+  if (const Value* probability = section.find("probability")) {
+    goal.probability = section.number("probability", {0, 1, true});
+    if (goal.probability == 1.0)
+      section.fault(*probability, section.path("probability"), "1 cannot be promised",
+                    "a number above 0 and below 1");
+  }
+  return goal;
+}
+
+}  // namespace trainfront::inputs

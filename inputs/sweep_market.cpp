@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "inputs/hardware_classes.hpp"
+#include "inputs/suggest.hpp"
+#include "inputs/sweep_sections.hpp"
+
+namespace trainfront::inputs {
+namespace {
+
+using costmodel::Offer;
+using costmodel::PriceModel;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A filter of [market]: empty lets all pass.
+std::vector<std::string> read_filter(Section& section, std::string_view key, std::vector<std::string> known) {
+  std::vector<std::string> names = section.texts(key).value_or(std::vector<std::string>());
+  std::sort(known.begin(), known.end());
+  for (const std::string& name : names)
+    if (!contains(known, name))
+      section.fault(key, fmt::format("no offer of the catalogue has {}", in_quotes(name)), join(known),
+                    nearest(name, known));
+  return names;
+}
+
+struct Filters {
+  std::vector<std::string> devices, providers, regions, price_models;
+
+  bool passes(const Offer& offer) const {
+    const auto lets = [](const std::vector<std::string>& names, std::string_view name) {
+      return names.empty() || contains(names, name);
+    };
+    return lets(devices, offer.device) && lets(providers, offer.provider) && lets(regions, offer.region) &&
+           lets(price_models, price_model_name(offer.price_model));
+  }
+};
+
+// What each filter alone would leave, and where the devices can be had at all.
+std::string why_empty(const Catalog& catalog, const Filters& filters) {
+  std::string text = fmt::format("no offer is left: the catalogue has {}", catalog.offers.size());
+  const auto count = [&](const Filters& alone) {
+    return std::count_if(catalog.offers.begin(), catalog.offers.end(),
+                         [&](const OfferEntry& entry) { return alone.passes(entry.offer); });
+  };
+  if (!filters.devices.empty())
+    text += fmt::format(", {} of devices {}", count({filters.devices, {}, {}, {}}), join(filters.devices));
+  if (!filters.providers.empty())
+    text +=
+        fmt::format(", {} of providers {}", count({{}, filters.providers, {}, {}}), join(filters.providers));
+  if (!filters.regions.empty())
+    text += fmt::format(", {} in regions {}", count({{}, {}, filters.regions, {}}), join(filters.regions));
+  if (!filters.price_models.empty())
+    text += fmt::format(", {} under price models {}", count({{}, {}, {}, filters.price_models}),
+                        join(filters.price_models));
+  return text;
+}
+
+std::string what_there_is(const Catalog& catalog, const std::vector<std::string>& devices) {
+  std::vector<std::string> rows;
+  for (const OfferEntry& entry : catalog.offers) {
+    const Offer& offer = entry.offer;
+    if (!devices.empty() && !contains(devices, offer.device)) continue;
+    std::string row =
+        fmt::format("{} {} {}", offer.provider, offer.device, price_model_name(offer.price_model));
+    if (!contains(rows, row)) rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows.empty() ? fmt::format("offers of these devices: none; of others: {}", join(catalog.providers()))
+                      : join(rows);
+}
+
+struct Discount {
+  std::string provider;
+  double factor = 1;
+};
+
+std::vector<Discount> read_discounts(Section& market, const Catalog& catalog) {
+  std::vector<Discount> discounts;
+  auto section = market.section("discount");
+  if (!section) return discounts;
+  for (const std::string& provider : catalog.providers())
+    if (const auto factor = section->number(provider, {0, 1, true})) discounts.push_back({provider, *factor});
+  section->finish();
+  return discounts;
+}
+
+// A spot price that is no bargain usually means that nothing is for sale (a list price shown for want of
+// another).
+void note_odd_spot_prices(const std::vector<search::HardwareClass>& classes,
+                          std::vector<std::string>& notes) {
+  constexpr int kMaxNotes = 10;
+  int odd = 0;
+  for (const search::HardwareClass& entry : classes)
+    for (const Offer& spot : entry.offers) {
+      if (spot.price_model != PriceModel::kSpot) continue;
+      const auto dearer = std::find_if(entry.offers.begin(), entry.offers.end(), [&](const Offer& list) {
+        return list.price_model == PriceModel::kOnDemand && list.provider == spot.provider &&
+               list.region == spot.region && list.instance == spot.instance &&
+               list.usd_per_node_hour <= spot.usd_per_node_hour;
+      });
+      if (dearer == entry.offers.end() || ++odd > kMaxNotes) continue;
+      notes.push_back(fmt::format(
+          "market: {} {} {} costs {} $ per node and hour as spot and {} $ on demand: the spot offer "
+          "is dominated",
+          spot.provider, spot.region, spot.instance, spot.usd_per_node_hour, dearer->usd_per_node_hour));
+    }
+  if (odd > kMaxNotes) notes.push_back(fmt::format("market: so are {} more spot offers", odd - kMaxNotes));
+}
+
+void note_prices(const std::vector<search::HardwareClass>& classes, std::vector<std::string>& notes) {
+  std::size_t offers = 0;
+  std::string oldest, newest;
+  for (const search::HardwareClass& entry : classes)
+    for (const Offer& offer : entry.offers) {
+      ++offers;
+      if (offer.as_of.empty()) continue;
+      if (oldest.empty() || offer.as_of < oldest) oldest = offer.as_of;
+      newest = std::max(newest, offer.as_of);
+    }
+  std::string note = fmt::format("market: {} offers on {} kinds of nodes", offers, classes.size());
+  if (!oldest.empty())
+    note += fmt::format(", prices of {}", oldest == newest ? oldest : oldest + " to " + newest);
+  notes.push_back(note);
+}
+
+bool same_offer(const Offer& a, const Offer& b) {
+  return a.provider == b.provider && a.region == b.region && a.zone == b.zone && a.instance == b.instance &&
+         a.price_model == b.price_model;
+}
+
+}  // namespace
+
+Catalog read_catalogs(Section& section, const Catalog& builtin, const std::filesystem::path& folder,
+                      std::vector<std::string>& notes) {
+  Catalog catalog = builtin;
+  const auto names = section.texts("catalog");
+  if (!names) return catalog;
+  // Devices, nodes and rates stay known; only the shipped prices are left out unless asked for.
+  if (!contains(*names, "builtin")) catalog.offers.clear();
+  for (const std::string& name : *names) {
+    if (name == "builtin") continue;
+    const std::filesystem::path path = folder.empty() ? std::filesystem::path(name) : folder / name;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      const std::vector<std::string> known{"builtin"};
+      section.fault("catalog", fmt::format("file {} does not exist", in_quotes(path.string())),
+                    "\"builtin\" or a file of ours (CSV, TOML) or of SkyPilot's", nearest(name, known));
+      continue;
+    }
+    add_catalog_file(catalog, path, section.faults(), notes);
+  }
+  return catalog;
+}
+
+std::vector<search::HardwareClass> read_market_section(Section& section, const Catalog& catalog,
+                                                       const ClusterSection& cluster,
+                                                       std::vector<std::string>& notes) {
+  Filters filters;
+  filters.devices = cluster.devices;
+  filters.providers = read_filter(section, "providers", catalog.providers());
+  filters.regions = read_filter(section, "regions", catalog.regions());
+  filters.price_models = section.texts("price_models").value_or(std::vector<std::string>());
+  for (const std::string& name : filters.price_models)
+    if (!contains(price_model_names(), name))
+      section.fault("price_models", fmt::format("unknown name {}", in_quotes(name)),
+                    join(price_model_names()), nearest(name, price_model_names()));
+  const std::vector<Discount> discounts = read_discounts(section, catalog);
+  const std::vector<search::HardwareClass> own = read_inline_offers(section, catalog);
+
+  std::vector<search::HardwareClass> classes;
+  const auto is_replaced = [&](const Offer& offer) {
+    return std::any_of(own.begin(), own.end(), [&](const search::HardwareClass& entry) {
+      return std::any_of(entry.offers.begin(), entry.offers.end(),
+                         [&](const Offer& other) { return same_offer(offer, other); });
+    });
+  };
+  for (const OfferEntry& entry : catalog.offers) {
+    Offer offer = entry.offer;
+    if (!filters.passes(offer)) continue;
+    const NodeType* node = catalog.find_node(offer.provider, offer.instance);
+    const DeviceEntry* device = catalog.find_device(offer.device);
+    if (node == nullptr || device == nullptr) continue;  // refused when the catalogue was read
+    if (is_replaced(offer)) {
+      notes.push_back(fmt::format("market: the offer of {} {} {} in this file stands for the catalogue's",
+                                  offer.provider, offer.region, offer.instance));
+      continue;
+    }
+    for (const Discount& discount : discounts)
+      if (discount.provider == offer.provider) offer.usd_per_node_hour *= discount.factor;
+    if (offer.price_model == PriceModel::kSpot && offer.preemptions_per_node_hour <= 0)
+      if (const SpotRate* rate = catalog.find_spot(offer.provider))
+        offer.preemptions_per_node_hour = rate->base;
+    add_offer(classes, {device->device, node->gpus_per_node, node->domain_gpus, node->network},
+              std::move(offer));
+  }
+  for (const search::HardwareClass& entry : own) {
+    const std::string& device = entry.hardware.device.id;
+    if (!cluster.devices.empty() && !contains(cluster.devices, device)) {
+      notes.push_back(
+          fmt::format("market.offer: {} is not among cluster.devices; its offers are left out", device));
+      continue;
+    }
+    for (const Offer& offer : entry.offers) add_offer(classes, entry.hardware, offer);
+  }
+
+  if (classes.empty() && section.faults().empty())
+    section.fault("", why_empty(catalog, filters), what_there_is(catalog, filters.devices));
+  for (const std::string& device : cluster.devices)
+    if (!classes.empty() &&
+        std::none_of(classes.begin(), classes.end(),
+                     [&](const search::HardwareClass& entry) { return entry.hardware.device.id == device; }))
+      notes.push_back(fmt::format("market: no offer of {} passes the filters", device));
+
+  sort_classes(classes);
+  note_odd_spot_prices(classes, notes);
+  if (!classes.empty()) note_prices(classes, notes);
+  return classes;
+}
+
+}  // namespace trainfront::inputs
