@@ -1,0 +1,172 @@
+#include "search/space.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+#include "problems.hpp"
+
+namespace trainfront::search {
+namespace {
+
+using costmodel::Rule;
+using costmodel::Schedule;
+
+std::uint64_t excluded_by(const Space& space, Rule rule) {
+  return space.excluded()[static_cast<std::size_t>(rule)];
+}
+
+}  // namespace
+
+TEST_CASE("Index and plan are one to one") {
+  RandomProblems problems{21};
+  for (int i = 0; i < 40; ++i) {
+    CAPTURE(i);
+    const Space space{problems.next()};
+    for (int draw = 0; draw < 300 && space.size() > 0; ++draw) {
+      const std::uint64_t index = problems.below(space.size());
+      const Plan plan = space.decode(index);
+      CHECK(plan.index == index);
+      CHECK(space.encode(plan) == index);
+    }
+  }
+}
+
+TEST_CASE("Blocks cut the indices into consecutive pieces, each on one hardware and GPU count") {
+  RandomProblems problems{22};
+  for (int i = 0; i < 40; ++i) {
+    const Space space{problems.next()};
+    CHECK(space.block_begin(0) == 0);
+    CHECK(space.block_begin(space.blocks()) == space.size());
+    for (std::uint64_t number = 0; number < space.blocks(); ++number) {
+      const std::uint64_t begin = space.block_begin(number);
+      const std::uint64_t end = space.block_begin(number + 1);
+      REQUIRE(begin < end);
+      const Block block = space.block(number);
+      for (std::uint64_t index : {begin, end - 1}) {
+        CHECK(space.decode(index).hardware == block.hardware);
+        CHECK(space.decode(index).gpus == space.problem().gpus[block.gpus]);
+      }
+    }
+  }
+}
+
+TEST_CASE("Every plan is listed once") {
+  Problem problem = small_problem();
+  problem.layout = {};
+  problem.gpus = {64};
+  const Space space{problem};
+  const auto& layouts = space.layouts(0).layouts;
+  CHECK(layouts.size() > 1000);
+  CHECK(std::set<costmodel::Layout>(layouts.begin(), layouts.end()).size() == layouts.size());
+  CHECK(std::is_sorted(layouts.begin(), layouts.end(), listed_before));
+}
+
+TEST_CASE("Sequence parallelism on one tensor rank is no other plan") {
+  Problem problem = small_problem();
+  problem.layout.tp = {1};
+  problem.layout.sp = {false, true};
+  const Space both{problem};
+  problem.layout.sp = {false};
+  CHECK(both.size() == Space{problem}.size());
+  Plan plan = both.decode(0);
+  plan.layout.sp = true;
+  CHECK(both.encode(plan) == 0);
+  problem.layout.tp = {2};
+  problem.layout.sp = {false, true};
+  const Space apart{problem};
+  problem.layout.sp = {false};
+  CHECK(apart.size() == 2 * Space{problem}.size());
+}
+
+TEST_CASE(
+    "A schedule without stages, a shard group without shards and one chunk of interleaving are no other "
+    "plans") {
+  Problem problem = small_problem();
+  problem.layout.pp = {1};
+  problem.layout.zero = {0};
+  const std::uint64_t plain = Space{problem}.size();
+  problem.layout.schedule = {Schedule::kGpipe, Schedule::k1f1b, Schedule::kInterleaved};
+  problem.layout.shard_group = {0, 8, 16};
+  CHECK(Space{problem}.size() == plain);
+}
+
+TEST_CASE("A mixture's experts on tensor ranks need sequence parallelism; a dense model's MLP does not") {
+  Problem problem = small_problem();
+  problem.layout.tp = {2};
+  problem.layout.sp = {false};
+  CHECK(Space{problem}.size() > 0);
+  problem.model = mixture_model();
+  problem.layout.etp = {1};
+  const Space refused{problem};
+  CHECK(refused.size() == 0);
+  CHECK(excluded_by(refused, Rule::kSequenceParallel) > 0);
+}
+
+TEST_CASE("A tensor degree that does not divide the heads is counted with all plans it stands for") {
+  Problem problem = small_problem();
+  problem.layout.tp = {1, 2};
+  problem.layout.sp = {false};
+  const std::uint64_t legal = Space{problem}.size();
+  problem.layout.tp = {1, 2, 3};
+  const Space space{problem};
+  CHECK(space.size() == legal);
+  CHECK(excluded_by(space, Rule::kHeadsByTp) == legal / 2);  // as many as tp 1 or tp 2
+}
+
+TEST_CASE("Automatic choices name values, they do not ask for the impossible") {
+  Problem problem = small_problem();
+  problem.layout = {};
+  const Space space{problem};
+  CHECK(excluded_by(space, Rule::kHeadsByTp) == 0);
+  CHECK(excluded_by(space, Rule::kLayersByStages) == 0);
+  const auto& layouts = space.layouts(0).layouts;
+  for (int tp : {1, 2, 4, 8})
+    CHECK(std::any_of(layouts.begin(), layouts.end(), [&](const auto& layout) { return layout.tp == tp; }));
+  for (int pp : {1, 2, 3, 4, 6, 8})  // of 24 layers, on 16 or 32 GPUs
+    CHECK(std::any_of(layouts.begin(), layouts.end(), [&](const auto& layout) { return layout.pp == pp; }) ==
+          (pp != 3 && pp != 6));
+}
+
+TEST_CASE("A space of 2^63 plans is refused") {
+  Problem problem = small_problem();
+  problem.gpus.resize(200'000);
+  std::iota(problem.gpus.begin(), problem.gpus.end(), std::int64_t{8});
+  problem.global_batches = problem.gpus;
+  problem.protections.assign(200'000, {.scheme = faults::Scheme::kCheckpoint});
+  problem.hardware[0].offers.assign(200'000, offer(24));
+  CHECK_THROWS_AS(Space{problem}, std::length_error);
+}
+
+TEST_CASE("Past 2^32 plans indices still are plans") {
+  Problem problem = small_problem();
+  problem.gpus.clear();
+  for (std::int64_t nodes = 1; nodes <= 1000; ++nodes) problem.gpus.push_back(8 * nodes);
+  problem.global_batches.clear();
+  for (std::int64_t batch = 1; batch <= 1000; ++batch) problem.global_batches.push_back(16 * batch);
+  problem.hardware[0].offers.assign(100, offer(24));
+  problem.protections.clear();
+  for (int r = 1; r <= 20; ++r) problem.protections.push_back({.scheme = faults::Scheme::kSpare, .r = r});
+  const Space space{problem};
+  REQUIRE(space.size() > (std::uint64_t{1} << 34));
+  for (std::uint64_t index : {std::uint64_t{1} << 31, (std::uint64_t{1} << 32) + 5, space.size() - 1})
+    CHECK(space.encode(space.decode(index)) == index);
+}
+
+TEST_CASE("A problem without hardware, protections or GPU counts has no plans") {
+  Problem problem = small_problem();
+  problem.hardware.clear();
+  CHECK(Space{problem}.size() == 0);
+  problem = small_problem();
+  problem.protections.clear();
+  CHECK(Space{problem}.size() == 0);
+  problem = small_problem();
+  problem.gpus.clear();
+  CHECK(Space{problem}.size() == 0);
+  CHECK(Space{problem}.blocks() == 0);
+}
+
+}  // namespace trainfront::search
