@@ -104,9 +104,7 @@ class Ledger {
 
 JobResult run_job(World& world, const JobWork& work, const JobOptions& options) {
   const bool root = world.rank() == 0;
-  const std::vector<std::string> hosts = world.gather_hosts();
-  const int fair = world.fair_threads();
-  const int threads = options.threads > 0 ? options.threads : fair;
+  const int threads = options.threads > 0 ? options.threads : world.fair_threads();
 
   const StopSignals signals;
   const std::optional<Ledger> opened = world.together([&]() -> std::optional<Ledger> {
@@ -132,6 +130,7 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
     if (signals.raised() != 0 && !share.stopped()) share.stop();
     return share.tend();
   });
+  world.settle();
 
   JobResult result;
   result.signal = signals.raised();
@@ -144,7 +143,7 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
     result.facts = ledger->facts();
     result.facts.ranks = world.size();
     result.facts.threads = threads;
-    result.facts.hosts = hosts;
+    result.facts.hosts = world.hosts();
   }
   result.complete = world.broadcast(result.complete ? "1" : "0") == "1";
   return result;

@@ -102,6 +102,8 @@ struct World::Traffic {
   std::list<Outgoing> outgoing;
   std::deque<Incoming> incoming;  // in the order in which they were matched
   std::list<Partial> partial;
+  std::int64_t sent = 0;  // whole messages
+  std::int64_t received = 0;
 
   void post(int to, int tag, std::string bytes) {
     Outgoing& piece = outgoing.emplace_back();
@@ -189,64 +191,65 @@ World::World() : traffic_(std::make_unique<Traffic>()) {
     MPI_Finalize();
     throw;
   }
+  meet();
 }
 
 World::~World() {
-  // A long message leaves only when its receiver takes it, so all keep receiving until nobody sends.
-  const auto drain = [this] {
-    traffic_->move();
-    while (traffic_->deliver()) {
-    }
-  };
-  for (Nap nap; drain(), !traffic_->outgoing.empty();) nap.take();
-  MPI_Request all_here;
-  MPI_Ibarrier(traffic_->comm, &all_here);
-  int done = 0;
-  for (Nap nap; drain(), MPI_Test(&all_here, &done, MPI_STATUS_IGNORE), !done;) nap.take();
+  settle();
   MPI_Comm_free(&traffic_->comm);
   MPI_Finalize();
 }
 
-int World::fair_threads() {
-  MPI_Comm node;
-  MPI_Comm_split_type(traffic_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-  int neighbours = 1;
-  MPI_Comm_size(node, &neighbours);
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  ::sched_getaffinity(0, sizeof mine, &mine);
-  cpu_set_t any;
-  cpu_set_t all;
-  MPI_Allreduce(&mine, &any, sizeof mine, MPI_BYTE, MPI_BOR, node);
-  MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BAND, node);
-  MPI_Comm_free(&node);
-  for (const char* name : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
-    const int wanted = environment_number(name);
-    if (wanted > 0) return wanted;
+// Who is where, and on which cores.
+void World::meet() {
+  struct Presence {
+    std::array<char, 64> host{};
+    cpu_set_t cores;
+  };
+  Presence mine;
+  host_.copy(mine.host.data(), mine.host.size() - 1);
+  CPU_ZERO(&mine.cores);
+  ::sched_getaffinity(0, sizeof mine.cores, &mine.cores);
+  std::vector<Presence> all(static_cast<std::size_t>(size_));
+  MPI_Request request;
+  MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, traffic_->comm, &request);
+  sleep_until_done(&request);
+
+  int neighbours = 0;
+  bool same_cores = true;
+  for (const Presence& other : all) {
+    hosts_.emplace_back(other.host.data());
+    if (other.host != mine.host) continue;
+    ++neighbours;
+    same_cores = same_cores && CPU_EQUAL(&other.cores, &mine.cores) != 0;
   }
+  std::sort(hosts_.begin(), hosts_.end());
+  hosts_.erase(std::unique(hosts_.begin(), hosts_.end()), hosts_.end());
   // Launchers that pin give every rank cores of its own; others give all ranks the same.
-  const bool shared = CPU_EQUAL(&any, &all) != 0;
-  return std::max(1, CPU_COUNT(&mine) / (shared ? neighbours : 1));
+  fair_threads_ = std::max(1, CPU_COUNT(&mine.cores) / (same_cores ? neighbours : 1));
+  for (const char* name : {"SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS"}) {
+    const int wanted = environment_number(name);
+    if (wanted > 0) fair_threads_ = wanted;
+  }
 }
 
-std::vector<std::string> World::gather_hosts() {
-  constexpr int kWidth = 64;
-  std::string mine = host_;
-  mine.resize(kWidth, '\0');
-  std::string all(rank_ == 0 ? static_cast<std::size_t>(size_) * kWidth : 0, '\0');
-  MPI_Request request;
-  MPI_Igather(mine.data(), kWidth, MPI_BYTE, all.data(), kWidth, MPI_BYTE, 0, traffic_->comm, &request);
-  sleep_until_done(&request);
-  std::vector<std::string> hosts;
-  for (std::size_t at = 0; at < all.size(); at += kWidth) {
-    hosts.emplace_back(all.substr(at, kWidth).c_str());
+void World::settle() {
+  for (std::int64_t missing = 1; missing != 0;) {
+    const std::int64_t mine = traffic_->sent - traffic_->received;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &missing, 1, MPI_INT64_T, MPI_SUM, traffic_->comm, &request);
+    int done = 0;
+    for (Nap nap; !done;) {
+      while (poll()) {
+      }
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (!done) nap.take();
+    }
   }
-  std::sort(hosts.begin(), hosts.end());
-  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-  return hosts;
 }
 
 void World::send(int to, Tag tag, std::string bytes) {
+  ++traffic_->sent;
   const std::uint64_t total = bytes.size();
   std::string first(sizeof total, '\0');
   std::memcpy(first.data(), &total, sizeof total);
@@ -260,7 +263,9 @@ void World::send(int to, Tag tag, std::string bytes) {
 
 std::optional<Message> World::poll() {
   traffic_->move();
-  return traffic_->deliver();
+  std::optional<Message> message = traffic_->deliver();
+  if (message) ++traffic_->received;
+  return message;
 }
 
 std::optional<Message> World::wait(double seconds) {

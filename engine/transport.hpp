@@ -27,7 +27,7 @@ class World {
  public:
   // Starts MPI. Throws UsageError when the launcher speaks of more processes than MPI sees.
   World();
-  // Ends MPI once all ranks have come here. Messages that nobody asked for any more are dropped.
+  // Ends MPI once all ranks have come here, after settle().
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -46,14 +46,16 @@ class World {
   std::optional<Message> wait(double seconds);
 
   // Threads that this rank should use: what OMP_NUM_THREADS or SLURM_CPUS_PER_TASK say, else the cores that
-  // it may run on, divided among the ranks that share them. All ranks call it together.
-  int fair_threads();
-
-  // The machines of this job, each once, on rank 0; empty elsewhere. All ranks call it together.
-  std::vector<std::string> gather_hosts();
+  // it may run on, divided among the ranks that share them.
+  int fair_threads() const { return fair_threads_; }
+  // The machines of this job, each once.
+  const std::vector<std::string>& hosts() const { return hosts_; }
 
   // All ranks have come here.
   void barrier();
+  // All ranks have come here and will send no more; what is still under way is received and dropped, so that
+  // the next job starts clean.
+  void settle();
   // What rank `root` passed, on all ranks.
   std::string broadcast(std::string bytes, int root = 0);
   // The lowest value that a rank passed.
@@ -79,11 +81,14 @@ class World {
  private:
   struct Traffic;
 
+  void meet();
   void agree(const std::exception_ptr& thrown);
 
   int rank_ = 0;
   int size_ = 1;
   std::string host_;
+  std::vector<std::string> hosts_;
+  int fair_threads_ = 1;
   std::unique_ptr<Traffic> traffic_;
 };
 

@@ -1,0 +1,176 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "engine/checkpoint.hpp"
+#include "engine/job.hpp"
+#include "mpi/synthetic.hpp"
+#include "mpi/world.hpp"
+
+using namespace trainfront::engine;
+using trainfront::tests::kPlansPerBlock;
+using trainfront::tests::synthetic_walk;
+using trainfront::tests::world;
+namespace search = trainfront::search;
+
+namespace {
+
+JobWork synthetic_work(std::uint64_t blocks) {
+  return {blocks * kPlansPerBlock, blocks, synthetic_walk, 0x1234};
+}
+
+JobOptions quiet(int threads) {
+  JobOptions options;
+  options.threads = threads;
+  options.progress = ProgressMode::kNone;
+  options.share.report_every_s = 0.02;
+  return options;
+}
+
+search::Harvest whole(std::uint64_t blocks) {
+  search::Harvest harvest;
+  synthetic_walk(0, blocks, {}, harvest);
+  return harvest;
+}
+
+// All but what depends on the run.
+void check_same(const search::Harvest& got, const search::Harvest& want) {
+  CHECK(got.front == want.front);
+  CHECK(got.counts.plans == want.counts.plans);
+  CHECK(got.counts.illegal == want.counts.illegal);
+  CHECK(got.counts.out_of_memory == want.counts.out_of_memory);
+  CHECK(got.counts.evaluated + got.counts.pruned[0] == want.counts.evaluated);
+  REQUIRE(got.least_memory_excess.has_value() == want.least_memory_excess.has_value());
+  if (!want.least_memory_excess) return;
+  CHECK(got.least_memory_excess->index == want.least_memory_excess->index);
+  CHECK(got.least_memory_excess->excess_bytes == want.least_memory_excess->excess_bytes);
+}
+
+// A folder that all ranks see, empty at first and gone at the end.
+class SharedFolder {
+ public:
+  SharedFolder() {
+    std::string made = (std::filesystem::temp_directory_path() / "trainfront-mpi-XXXXXX").string();
+    if (world().rank() == 0) REQUIRE(::mkdtemp(made.data()) != nullptr);
+    path_ = world().broadcast(made);
+  }
+  ~SharedFolder() {
+    world().barrier();
+    if (world().rank() == 0) std::filesystem::remove_all(path_);
+  }
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("any number of ranks and threads finds what one walk over everything finds") {
+  for (const std::uint64_t blocks : {0u, 1u, 2u, 5u, 1000u}) {
+    for (const int threads : {1, 2, 3}) {
+      CAPTURE(blocks);
+      CAPTURE(threads);
+      const JobResult result = run_job(world(), synthetic_work(blocks), quiet(threads));
+      CHECK(result.complete);
+      if (world().rank() == 0) check_same(result.harvest, whole(blocks));
+    }
+  }
+}
+
+TEST_CASE("a tree of two levels finds the same") {
+  JobOptions options = quiet(1);
+  options.share.fan_out = 2;
+  const JobResult result = run_job(world(), synthetic_work(700), options);
+  CHECK(result.complete);
+  if (world().rank() == 0) check_same(result.harvest, whole(700));
+}
+
+TEST_CASE("a slow rank gets less to do") {
+  if (world().size() == 1) return;
+  const bool slow = world().rank() == world().size() - 1;
+  std::uint64_t done_here = 0;
+  JobWork work = synthetic_work(600);
+  work.walker = [&](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                    search::Harvest& harvest) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(slow ? 60 : 1) * (last - first));
+    done_here += last - first;
+    synthetic_walk(first, last, incumbent, harvest);
+  };
+  const JobResult result = run_job(world(), work, quiet(1));
+  if (world().rank() == 0) check_same(result.harvest, whole(600));
+  // An even split would give it 600 / size.
+  if (slow) CHECK(done_here < 300 / static_cast<std::uint64_t>(world().size()));
+}
+
+TEST_CASE("a signal on any one rank stops all, and a rerun goes on where they stopped") {
+  const SharedFolder folder;
+  const std::uint64_t blocks = 1000 * static_cast<std::uint64_t>(world().size());
+  JobWork work = synthetic_work(blocks);
+  work.walker = [](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                   search::Harvest& harvest) {
+    std::this_thread::sleep_for(std::chrono::microseconds(500) * (last - first));
+    synthetic_walk(first, last, incumbent, harvest);
+  };
+  JobOptions options = quiet(2);
+  options.folder = folder.path();
+
+  std::uint64_t resumed_before = 0;
+  for (int stops = 0; stops < 3; ++stops) {
+    CAPTURE(stops);
+    const int struck = (stops + 1) % world().size();
+    std::jthread killer;
+    if (world().rank() == struck) {
+      killer = std::jthread([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        std::raise(SIGTERM);
+      });
+    }
+    const JobResult result = run_job(world(), work, options);
+    if (result.complete) break;  // a fast machine
+    if (world().rank() == 0) {
+      CHECK(std::filesystem::exists(folder.path() / kCheckpointName));
+      CHECK(result.done.count() > 0);
+      CHECK(result.done.count() >= resumed_before);
+      CHECK(result.facts.blocks_resumed == resumed_before);
+      CHECK(result.harvest.counts.plans == result.done.count() * kPlansPerBlock);
+      resumed_before = result.done.count();
+    }
+  }
+  const JobResult result = run_job(world(), work, options);
+  CHECK(result.complete);
+  if (world().rank() == 0) check_same(result.harvest, whole(blocks));
+}
+
+TEST_CASE("the checkpoint of another problem is refused on all ranks") {
+  const SharedFolder folder;
+  const JobWork work = synthetic_work(10);
+  if (world().rank() == 0) {
+    Snapshot other;
+    other.problem = work.problem + 1;
+    other.plans = work.plans;
+    other.blocks = work.blocks;
+    save_checkpoint(folder.path() / kCheckpointName, other);
+  }
+  world().barrier();
+  JobOptions options = quiet(1);
+  options.folder = folder.path();
+  CHECK_THROWS_WITH_AS(run_job(world(), work, options), doctest::Contains("the input has changed"),
+                       SharedFailure);
+  options.fresh = true;
+  CHECK(run_job(world(), work, options).complete);
+}
+
+TEST_CASE("a thread that throws ends the walk with its reason") {
+  if (world().size() > 1) return;  // there it ends the whole job; see the tests of the program
+  JobWork work = synthetic_work(100);
+  work.walker = [](std::uint64_t first, std::uint64_t, const search::Front&, search::Harvest&) {
+    if (first > 40) throw std::runtime_error("block 41 is broken");
+  };
+  CHECK_THROWS_WITH(run_job(world(), work, quiet(2)), "block 41 is broken");
+}
