@@ -209,7 +209,8 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
     best.time_s = time_s;
     best.k_max = column.k_max;
     const double up_s = column.dwell * environment.group_mtbf_s;
-    const double down_s = terms.voluntary_s + column.losing * (terms.restart_s - terms.voluntary_s);
+    const double restart_s = terms.voluntary_s + column.losing * (terms.restart_s - terms.voluntary_s);
+    const double down_s = sums.last_patch_s + restart_s;
     const double s = std::sqrt(sums.save_weight * terms.save_s * terms.failure_rate);
     const bool saves = s > 0;
     best.interval_s = 0;
@@ -220,7 +221,7 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
                             : s * up_s / column.losing;
       best.availability = 1 - terms.save_s / best.interval_s;
     }
-    if (std::isfinite(up_s)) best.availability *= up_s / (up_s + down_s);
+    if (std::isfinite(up_s)) best.availability *= 1 - restart_s / (up_s + down_s);
   }
   return best;
 }
@@ -239,6 +240,7 @@ double least_run_time_s(const CycleTable& table, double least_step_s, double sta
   double least = std::numeric_limits<double>::infinity();
   for (const CycleColumn& column : table.columns) {
     CycleSums sums = cycle_sums(table, column, step);
+    sums.last_patch_s = 0;
     sums.patch_steps = 0;
     sums.stop_steps = 0;
     least = std::min(least, time_to_train(sums, terms, steps));

@@ -31,7 +31,7 @@ inline EnvironmentTerms environment_terms(const Environment& environment) {
   EnvironmentTerms terms;
   terms.failure_rate = 1 / environment.group_mtbf_s;
   terms.restart_s = environment.restart_s;
-  terms.voluntary_s = environment.save_s + (environment.restart_s - environment.detect_s);
+  terms.voluntary_s = environment.save_s + environment.restart_s + environment.reorder_s;
   terms.save_s = environment.save_s;
   terms.masked_s = environment.detect_s + environment.reorder_s;
   return terms;
@@ -45,10 +45,11 @@ struct CycleSums {
   double save_weight = 0;  // 2 U / D
   Efficiency efficiency{};
   std::array<double, 4> restart_growth{};
-  double work_rate = 0;    // R: steps per MTBF in a cycle, sum of W_c/T(c)
-  double patch_steps = 0;  // Q: steps lost to patches in a cycle
-  double stop_steps = 0;   // more of them, per second that a masked failure stops the training
-  double step_s = 0;       // of the full system
+  double work_rate = 0;     // R: steps per MTBF in a cycle, sum of W_c/T(c)
+  double patch_steps = 0;   // Q: steps lost to patches in a cycle
+  double stop_steps = 0;    // more of them, per second that a masked failure stops the training
+  double last_patch_s = 0;  // of the step that a voluntary restart waits for, times its chance
+  double step_s = 0;        // of the full system
 };
 
 // Steps lost to patches: a failure that leads to c stacks stops for a patch of `patch_stacks` more stacks and
@@ -76,6 +77,8 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
     gained += column.class_entered[i] * (half_step < patch ? half_step : patch);
   }
   sums.patch_steps = patch_s * sums.stop_steps + table.patch_steps * column.masked - gained;
+  const std::size_t last = classes - 1;
+  sums.last_patch_s = (1 - column.losing) * (patch_s + table.patch_steps * seconds[last]);
   sums.dwell = column.dwell;
   sums.dwell_inverse = 1 / column.dwell;
   sums.losing = column.losing;
@@ -95,7 +98,8 @@ inline double time_to_train(const CycleSums& c, const EnvironmentTerms& e, doubl
   const double f = e.failure_rate;
   const double s = std::sqrt(c.save_weight * e.save_s * f);
   const double g = efficiency(c.efficiency, s);
-  const double x = (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s)) * f * c.dwell_inverse;
+  const double x =
+      (c.last_patch_s + (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s))) * f * c.dwell_inverse;
   const std::array<double, 4>& b = c.restart_growth;
   const double cycle = c.dwell * (1 + x * (1 + x * (b[0] + x * (b[1] + x * (b[2] + x * b[3])))));
   const double work = (c.work_rate - (c.patch_steps + c.stop_steps * e.masked_s) * f) * g;

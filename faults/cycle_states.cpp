@@ -1,0 +1,52 @@
+#include "faults/cycle_states.hpp"
+
+#include <algorithm>
+
+#include "faults/incomplete_gamma.hpp"
+#include "faults/renewal.hpp"
+
+namespace trainfront::faults {
+
+CycleStates cycle_states(const Simulation& simulation, const Survival& survival) {
+  const Protection& protection = simulation.protection;
+  const Environment& environment = simulation.environment;
+  const auto n = simulation.units;
+  CycleStates states;
+  std::size_t end = survival.size();
+  if (protection.k_max > 0 && static_cast<std::size_t>(protection.k_max) < end) {
+    end = static_cast<std::size_t>(protection.k_max);
+    states.voluntary = survival[end];
+  }
+  Patch patch = patch_of(protection);
+  if (protection.scheme == Scheme::kReplication && simulation.stacked_replication) patch = {1, 0};
+  const bool needs_patch = patch.stacks > 0 || patch.steps > 0;
+  states.patches_repeat = needs_patch && simulation.patch_again;
+  states.sync_s = simulation.sync_needs_patch ? 0 : simulation.step.fixed_s;
+
+  const auto patch_in = [&](std::size_t k) {
+    const double c = stacks_needed(protection, n, static_cast<std::int64_t>(k));
+    const double step_s = simulation.step.fixed_s + c * simulation.step.per_stack_s;
+    return patch.stacks * simulation.step.per_stack_s + patch.steps * step_s + environment.detect_s +
+           environment.reorder_s;
+  };
+  double passed = 0;  // mean and variance of the time to the end of state k
+  double variance = 0;
+  for (std::size_t k = 0; k < end; ++k) {
+    const auto left = static_cast<double>(n - static_cast<std::int64_t>(k));
+    const double gap = environment.group_mtbf_s / (simulation.law.rate_falls ? left : static_cast<double>(n));
+    const double c = stacks_needed(protection, n, static_cast<std::int64_t>(k));
+    states.survival.push_back(survival[k]);
+    states.gap_s.push_back(gap);
+    states.stacks.push_back(c);
+    states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
+    states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
+    passed += gap;
+    variance += gap * gap * Gaps(simulation.law, gap).squared_variation();
+    states.later.push_back(
+        simulation.law.failures_in_restart ? gamma_survival(passed, variance, environment.restart_s) : 1.0);
+  }
+  if (states.voluntary > 0) states.last_patch_s = patch_in(end);
+  return states;
+}
+
+}  // namespace trainfront::faults

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "faults/cycle_kernel.hpp"
+#include "faults/cycle_states.hpp"
+#include "faults/incomplete_gamma.hpp"
+#include "faults/precise_time.hpp"
+#include "faults/renewal.hpp"
+
+namespace trainfront::faults {
+namespace {
+
+// n sum over i >= 1 of R(begin + i tau): work of whole checkpoints in cycles of that mean and variance.
+double saved_steps(double n, double tau, double begin, double mean, double variance,
+                   const Gaps* one_failure) {
+  double sum = 0;
+  for (int i = 1; i < 200'000; ++i) {
+    const double t = begin + i * tau;
+    const double r = one_failure != nullptr ? one_failure->survival(t) : gamma_survival(mean, variance, t);
+    sum += r;
+    if (r < 1e-13) break;
+  }
+  return n * sum;
+}
+
+}  // namespace
+
+PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
+  const CycleStates states = cycle_states(simulation, survival);
+  const Environment& environment = simulation.environment;
+  const auto n = static_cast<double>(simulation.checkpoint_every);
+  const double save_per_step = n > 0 ? environment.save_s / n : 0;
+  const std::size_t size = states.size();
+
+  std::vector<double> step_s(size);
+  for (std::size_t k = 0; k < size; ++k) {
+    const Gaps gaps(simulation.law, states.gap_s[k]);
+    double patch = 0;
+    if (k + 1 < size) {
+      const double hit = gaps.hit_in_any(states.window_s[k]);
+      const double again =
+          states.patches_repeat
+              ? Gaps(simulation.law, states.gap_s[k + 1]).hit_after(states.patch_s[k + 1], states.window_s[k])
+              : 0;
+      patch = states.survival[k + 1] / states.survival[k] * hit * states.patch_s[k + 1] / (1 - again);
+    }
+    step_s[k] = states.window_s[k] + patch + states.sync_s + save_per_step;
+  }
+
+  PreciseTime result;
+  double cycle = 0;    // mean length, without a restart that is not part of it
+  double up = 0;       // A
+  double work = 0;     // W
+  double squares = 0;  // E[length^2]
+  double before = 0;   // sum of gaps before k
+  double stacked = 0;
+  for (std::size_t k = 0; k < size; ++k) {
+    const double p = states.survival[k];
+    const double w = states.gap_s[k];
+    const double cv2 = Gaps(simulation.law, w).squared_variation();
+    cycle += p * w;
+    up += p * w * states.later[k];
+    work += p * w * states.later[k] / step_s[k];
+    stacked += p * w * states.later[k] * states.stacks[k];
+    squares += p * w * (w * (1 + cv2) + 2 * before);
+    before += w;
+    result.failures += p;
+    if (k + 1 < size) {
+      // The step in progress ends at its own speed.
+      work += states.survival[k + 1] * states.later[k] * (states.window_s[k + 1] - states.window_s[k]) *
+              states.window_s[k] / (2 * step_s[k] * step_s[k + 1]);
+    }
+  }
+  const double losing = 1 - states.voluntary;
+  const double variance = std::max(0.0, squares - cycle * cycle);
+  double saved = work;
+  if (losing > 0 && n > 0) {
+    const double tau = n * up / work;
+    const Gaps gaps(simulation.law, states.gap_s[0]);
+    const double begin = simulation.law.failures_in_restart ? environment.restart_s : 0;
+    const bool summed = cycle / tau < 5000;
+    const double whole =
+        summed ? saved_steps(n, tau, begin, cycle, variance, size == 1 ? &gaps : nullptr) : work - n / 2;
+    saved = work - losing * (work - whole);
+  } else if (losing > 0) {
+    saved = 0;
+  }
+  const double restarts =
+      losing * environment.restart_s +
+      states.voluntary * (environment.save_s + environment.restart_s - environment.detect_s);
+  result.cycle_s = cycle + states.voluntary * states.last_patch_s;
+  if (!simulation.law.failures_in_restart) result.cycle_s += restarts;
+  result.saved_steps = saved;
+  result.checkpoint_every = simulation.checkpoint_every;
+  result.mean_stacks = stacked / up;
+  const double down = (simulation.law.failures_in_restart
+                           ? cycle - up
+                           : losing * environment.restart_s +
+                                 states.voluntary * (environment.restart_s - environment.detect_s)) +
+                      work * save_per_step + states.voluntary * environment.save_s;
+  const double ratio = result.cycle_s / saved;
+  const double without = simulation.step.fixed_s + simulation.step.per_stack_s;
+  result.time_s = saved > 0 && ratio < kMostSlowdown * without ? static_cast<double>(simulation.steps) * ratio
+                                                               : std::numeric_limits<double>::infinity();
+  result.availability = std::isfinite(result.time_s) ? 1 - down / result.cycle_s : 0;
+  return result;
+}
+
+}  // namespace trainfront::faults

@@ -1,0 +1,97 @@
+#include "faults/precise_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainfront::faults {
+namespace {
+
+// Golden steps on a flat function of whole numbers: start at the square-root rule and walk.
+std::int64_t best_interval(Simulation simulation, const Survival& survival, std::int64_t start) {
+  const auto time = [&](std::int64_t n) {
+    simulation.checkpoint_every = n;
+    return fluid_time(simulation, survival).time_s;
+  };
+  std::int64_t best = std::max<std::int64_t>(1, start);
+  double least = time(best);
+  for (std::int64_t stride = std::max<std::int64_t>(1, best / 4); stride >= 1; stride /= 2) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const std::int64_t next : {best - stride, best + stride}) {
+        if (next < 1 || next > simulation.steps) continue;
+        const double other = time(next);
+        if (other < least) {
+          least = other;
+          best = next;
+          moved = true;
+          break;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+PreciseTime precise_time(const Simulation& simulation) {
+  PreciseTime failed;
+  failed.time_s = std::numeric_limits<double>::infinity();
+  const std::int64_t copies = simulation.state_copies < 0 ? simulation.units : simulation.state_copies;
+  if (!is_valid(simulation.environment) || simulation.protection.k_max < 0 ||
+      check(simulation.units, simulation.protection, simulation.law, copies) != ProtectionError::kNone) {
+    return failed;
+  }
+  const double step_s = simulation.step.fixed_s + simulation.step.per_stack_s;
+  if (std::isinf(simulation.environment.group_mtbf_s)) {
+    PreciseTime never;
+    never.time_s = static_cast<double>(simulation.steps) *
+                   (simulation.step.fixed_s +
+                    stacks_needed(simulation.protection, simulation.units, 0) * simulation.step.per_stack_s);
+    never.availability = 1;
+    return never;
+  }
+  Protection protection = simulation.protection;
+  Survival survival;
+  if (protection.scheme == Scheme::kReplication && simulation.stacked_replication) {
+    protection.scheme = Scheme::kSpare;
+  }
+  const bool random = simulation.placement == Placement::kRandom && protection.scheme == Scheme::kSpare;
+  survival = random ? mean_random_survival(simulation.units, protection.r)
+                    : protection_survival(simulation.units, protection, copies, simulation.placement,
+                                          simulation.seed);
+  if (random && copies < simulation.units) {
+    survival = both(survival,
+                    family_survival(simulation.units - simulation.units % copies, static_cast<int>(copies)));
+  }
+
+  Simulation settled = simulation;
+  if (simulation.checkpoint_every < 0) {
+    const CycleTable table = cycle_table(simulation.units, protection, simulation.law, survival);
+    settled.checkpoint_every = best_checkpoint_steps(table, simulation.step, simulation.environment);
+    if (settled.checkpoint_every == 0 && simulation.protection.k_max == 0) settled.checkpoint_every = 1;
+    if (settled.checkpoint_every > 0) {
+      settled.checkpoint_every = best_interval(settled, survival, settled.checkpoint_every);
+    }
+  }
+  const double mtbf_s = simulation.environment.group_mtbf_s / static_cast<double>(simulation.units);
+  PreciseTime fluid = fluid_time(settled, survival);
+  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) ||
+      settled.checkpoint_every > 2000) {
+    return fluid;
+  }
+  Simulation exponential = settled;
+  exponential.law.weibull_shape = 1;
+  PreciseTime chain = chain_time(exponential, survival);
+  if (simulation.law.weibull_shape != 1) {
+    const double law = fluid.time_s / fluid_time(exponential, survival).time_s;
+    chain.time_s *= law;
+    chain.saved_steps /= law;
+    chain.cycle_s = fluid.cycle_s;
+  }
+  chain.availability = fluid.availability;
+  return chain;
+}
+
+}  // namespace trainfront::faults

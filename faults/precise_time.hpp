@@ -1,0 +1,33 @@
+#pragma once
+
+#include "faults/event_simulation.hpp"
+
+namespace trainfront::faults {
+
+// What simulate() gives in the mean, in closed form (docs/failures.md): the renewal model of cycle.hpp with
+// what the search's kernel leaves out, namely checkpoints at whole steps, several failures in a step,
+// failures in patches, the distribution of the cycle's length, and the states that pass during restarts that
+// can fail. Bursts, traces, rejoining units and jitter of stacks are beyond it. Long runs (several cycles).
+//
+// From 20 steps per MTBF of the full system a fluid form; below that, a Markov chain over (units lost, steps
+// not saved), exact for exponential failures, times the fluid's ratio of the law to the exponential one.
+struct PreciseTime {
+  double time_s = 0;                  // infinity: no progress
+  double availability = 0;            // 1 - (restarts and checkpoints)/time
+  std::int64_t checkpoint_every = 0;  // steps; the best if the simulation says -1
+  double mean_stacks = 1;             // over time up
+  double failures = 0;                // in a cycle
+  double cycle_s = 0;                 // mean, restart included
+  double saved_steps = 0;             // in a cycle
+};
+
+// checkpoint_every: -1 finds the best, 0: none. k_max >= 0. Not for Scheme::kNone.
+PreciseTime precise_time(const Simulation& simulation);
+
+// The two forms by themselves, for a given interval.
+PreciseTime fluid_time(const Simulation& simulation, const Survival& survival);
+PreciseTime chain_time(const Simulation& simulation, const Survival& survival);  // exponential law
+
+inline constexpr double kChainBelowSteps = 20;
+
+}  // namespace trainfront::faults
