@@ -48,8 +48,9 @@ void steady_ends(std::span<const StageTime> stages, int micro_batches, SteadyEnd
 }  // namespace
 
 double PipelineCurve::time(double micro_batches) const {
-  const int used = micro_batches < min_micro_batches ? any_count : count;
-  double longest = 0;
+  const bool few_only = micro_batches < min_micro_batches;
+  const int used = few_only ? any_count : count;
+  double longest = few_only ? few.fixed_s + micro_batches * few.slope_s : 0;
   for (int i = 0; i < used; ++i) {
     const Line& line = lines[static_cast<std::size_t>(i)];
     longest = std::max(longest, line.fixed_s + micro_batches * line.slope_s);
@@ -76,15 +77,16 @@ void PipelineCurve::add(Line line) {
     lines[static_cast<std::size_t>(count++)] = line;
     return;
   }
-  int nearest = any_count;
+  // Full: the line that is lowest where runs mostly are goes, and what is left is a lower bound.
+  const auto at_typical = [this](const Line& l) { return l.fixed_s + 4.0 * min_micro_batches * l.slope_s; };
+  int lowest = any_count;
   for (int i = any_count; i < count; ++i) {
-    const auto gap = [&](int k) {
-      return std::abs(lines[static_cast<std::size_t>(k)].slope_s - line.slope_s);
-    };
-    if (gap(i) < gap(nearest)) nearest = i;
+    if (at_typical(lines[static_cast<std::size_t>(i)]) < at_typical(lines[static_cast<std::size_t>(lowest)]))
+      lowest = i;
   }
-  Line& other = lines[static_cast<std::size_t>(nearest)];
-  other = {std::max(other.fixed_s, line.fixed_s), std::max(other.slope_s, line.slope_s)};
+  if (lowest < count && at_typical(lines[static_cast<std::size_t>(lowest)]) < at_typical(line)) {
+    lines[static_cast<std::size_t>(lowest)] = line;
+  }
 }
 
 double gpipe_time(std::span<const StageTime> stages, double micro_batches) {

@@ -19,7 +19,8 @@ struct StageTime {
 };
 
 // One pipeline flush as a function of its micro-batches m: the largest of lines fixed_s + m slope_s. Lines
-// that hold for any m come first; those beyond `any_count` hold from m = min_micro_batches on.
+// that hold for any m come first; those beyond `any_count` hold from m = min_micro_batches on, `few` only
+// below.
 struct PipelineCurve {
   struct Line {
     double fixed_s = 0;
@@ -28,6 +29,7 @@ struct PipelineCurve {
   static constexpr int kMaxLines = 8;
 
   std::array<Line, kMaxLines> lines{};
+  Line few;
   int count = 0;
   int any_count = 0;
   int min_micro_batches = 1;
@@ -35,7 +37,7 @@ struct PipelineCurve {
   double time(double micro_batches) const;
   // What one more micro-batch costs in the steady state: the slope of the steepest line.
   double slope() const;
-  // Drops lines that this one covers. Full up, the two lines nearest in slope become one above both.
+  // Drops lines that this one covers. Of more than kMaxLines the lowest goes, which leaves a lower bound.
   void add(Line line);
 };
 
@@ -55,9 +57,10 @@ PipelineCurve gpipe_curve(std::span<const StageTime> stages);
 PipelineCurve one_f_one_b_curve(std::span<const StageTime> stages);
 
 // Interleaved 1F1B (arXiv 2104.04473, section 2.2) with groups of `stages` micro-batches, m a multiple of
-// them. chunks[v * stages + s]; a transfer takes transfer_s each way and runs beside compute. A lower bound,
-// exact for equal chunks, and where only the last stage is heavier, while transfers are shorter than a
-// chunk's work.
+// them. chunks[v * stages + s]; a transfer takes transfer_s each way and runs beside compute. Exact for equal
+// chunks, with a heavier last chunk (the head) and a slightly heavier first, while transfers are shorter than
+// a chunk's passes; else, from two groups on, a lower bound. A single group is carried down from two, at the
+// busiest stage's work a micro-batch.
 PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, double transfer_s);
 
 // ZB-1p (zero bubble, arXiv 2401.10241): warm-up of stages - 1 - s forwards; then forward, input gradient and

@@ -105,15 +105,7 @@ PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, d
   }
   // Fewer micro-batches: from the value at 2p down, each saves no more than the busiest stage's work.
   const double slope = curve.slope();
-  const PipelineCurve::Line few{curve.time(2 * p) - 2 * p * slope, slope};
-  if (curve.count < PipelineCurve::kMaxLines) {
-    curve.lines[static_cast<std::size_t>(curve.count++)] =
-        curve.lines[static_cast<std::size_t>(curve.any_count)];
-    curve.lines[static_cast<std::size_t>(curve.any_count++)] = few;
-  } else {
-    PipelineCurve::Line& last = curve.lines[static_cast<std::size_t>(curve.any_count - 1)];
-    last = {std::max(last.fixed_s, few.fixed_s), std::max(last.slope_s, few.slope_s)};
-  }
+  curve.few = {curve.time(2 * p) - 2 * p * slope, slope};
   return curve;
 }
 
