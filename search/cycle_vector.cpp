@@ -18,14 +18,17 @@ TRAINFRONT_VECTOR_CLONES
 void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums) {
   const std::size_t n = cycles.columns;
   double* __restrict work_rate = sums.work_rate;
+  double* __restrict patch_lost = sums.patch_steps;
   double* __restrict stop_steps = sums.stop_steps;
-  double* __restrict lost_steps = sums.lost_steps;
+  double* __restrict last_patch_s = sums.last_patch_s;
   double* __restrict step_s = sums.step_s;
   double* __restrict seconds = sums.seconds;
   double* __restrict gained = sums.gained;
   const double* __restrict patch_stacks = cycles.patch_stacks;
   const double* __restrict patch_steps = cycles.patch_steps;
   const double* __restrict masked = cycles.masked;
+  const double* __restrict losing = cycles.losing;
+  const double* __restrict last_stacks = cycles.last_stacks;
   {
     const double* __restrict stacks = cycles.stacks;
     const double* __restrict dwell = cycles.dwell;
@@ -56,29 +59,59 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
       seconds[j] = s;
     }
   }
-  for (std::size_t j = 0; j < n; ++j)
-    lost_steps[j] = patch_stacks[j] * per_stack_s * stop_steps[j] + patch_steps[j] * masked[j] - gained[j];
+  for (std::size_t j = 0; j < n; ++j) {
+    const double patch_s = patch_stacks[j] * per_stack_s;
+    patch_lost[j] = patch_s * stop_steps[j] + patch_steps[j] * masked[j] - gained[j];
+    last_patch_s[j] = (1 - losing[j]) * (patch_s + patch_steps[j] * (fixed_s + last_stacks[j] * per_stack_s));
+  }
 }
 
 TRAINFRONT_VECTOR_CLONES
 void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
                double* out) {
   const double* __restrict work_rate = sums.work_rate;
+  const double* __restrict patch_steps = sums.patch_steps;
   const double* __restrict stop_steps = sums.stop_steps;
-  const double* __restrict lost_steps = sums.lost_steps;
+  const double* __restrict last_patch_s = sums.last_patch_s;
   const double* __restrict step_s = sums.step_s;
+  const double* __restrict dwell = rates.dwell;
+  const double* __restrict dwell_inverse = rates.dwell_inverse;
+  const double* __restrict losing = rates.losing;
+  const double* __restrict save_weight = rates.save_weight;
+  const double* __restrict efficiency_2 = rates.efficiency[0];
+  const double* __restrict efficiency_3 = rates.efficiency[1];
+  const double* __restrict efficiency_4 = rates.efficiency[2];
+  const double* __restrict efficiency_5 = rates.efficiency[3];
+  const double* __restrict growth_0 = rates.restart_growth[0];
+  const double* __restrict growth_1 = rates.restart_growth[1];
+  const double* __restrict growth_2 = rates.restart_growth[2];
+  const double* __restrict growth_3 = rates.restart_growth[3];
   const double* __restrict failure_rate = rates.failure_rate;
+  const double* __restrict restart_s = rates.restart_s;
+  const double* __restrict voluntary_s = rates.voluntary_s;
+  const double* __restrict save_s = rates.save_s;
   const double* __restrict masked_s = rates.masked_s;
-  const double* __restrict efficiency = rates.efficiency;
-  const double* __restrict cycle = rates.cycle;
   double* __restrict times = out;
   for (std::size_t j = 0; j < columns; ++j) {
-    const double work =
-        (work_rate[j] - (lost_steps[j] + stop_steps[j] * masked_s[j]) * failure_rate[j]) * efficiency[j];
-    const double time = steps * cycle[j] / work;
-    const double most = faults::kMostSlowdown * (steps * step_s[j]);
-    const bool progress = (work > 0) & (time <= most);
-    times[j] = progress ? time : std::numeric_limits<double>::infinity();
+    faults::CycleSums c;
+    c.dwell = dwell[j];
+    c.dwell_inverse = dwell_inverse[j];
+    c.losing = losing[j];
+    c.save_weight = save_weight[j];
+    c.efficiency = {efficiency_2[j], efficiency_3[j], efficiency_4[j], efficiency_5[j]};
+    c.restart_growth = {growth_0[j], growth_1[j], growth_2[j], growth_3[j]};
+    c.work_rate = work_rate[j];
+    c.patch_steps = patch_steps[j];
+    c.stop_steps = stop_steps[j];
+    c.last_patch_s = last_patch_s[j];
+    c.step_s = step_s[j];
+    faults::EnvironmentTerms e;
+    e.failure_rate = failure_rate[j];
+    e.restart_s = restart_s[j];
+    e.voluntary_s = voluntary_s[j];
+    e.save_s = save_s[j];
+    e.masked_s = masked_s[j];
+    times[j] = faults::time_to_train(c, e, steps);
   }
 }
 

@@ -18,27 +18,37 @@ struct ClassArrays {
   const double* patch_stacks = nullptr;
   const double* patch_steps = nullptr;
   const double* masked = nullptr;
+  const double* losing = nullptr;
+  const double* last_stacks = nullptr;
 };
 
 struct SumArrays {
   double* work_rate = nullptr;
+  double* patch_steps = nullptr;
   double* stop_steps = nullptr;
-  double* lost_steps = nullptr;  // to patches
-  double* step_s = nullptr;      // of the full system
-  double* seconds = nullptr;     // scratch
-  double* gained = nullptr;      // scratch
+  double* last_patch_s = nullptr;
+  double* step_s = nullptr;
+  double* seconds = nullptr;  // scratch
+  double* gained = nullptr;   // scratch
 };
 
 void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums);
 
+// What neither step nor failure rate changes, and what one failure rate brings.
 struct RateArrays {
+  const double* dwell = nullptr;
+  const double* dwell_inverse = nullptr;
+  const double* losing = nullptr;
+  const double* save_weight = nullptr;
+  const double* efficiency[4] = {};
+  const double* restart_growth[4] = {};
   const double* failure_rate = nullptr;
+  const double* restart_s = nullptr;
+  const double* voluntary_s = nullptr;
+  const double* save_s = nullptr;
   const double* masked_s = nullptr;
-  const double* efficiency = nullptr;
-  const double* cycle = nullptr;  // infinity: no progress whatever the step
 };
 
-// Failure rates above 0.
 void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
                double* times);
 

@@ -18,8 +18,7 @@ constexpr double kSurelyAbove = 1.001 * faults::kMostSlowdown;
 
 void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell) {
   set_step({1.0 - stack_share, stack_share}, 1.0);
-  std::fill(lost_steps_.begin(), lost_steps_.end(), 0.0);
-  std::fill(stop_steps_.begin(), stop_steps_.end(), 0.0);
+  for (auto* lost : {&patch_steps_, &stop_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
   of_cell.clear();
   for (std::size_t rate = 0; rate < rates_.size(); ++rate) {
     run(rate);
@@ -43,25 +42,69 @@ double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double
   return most;
 }
 
-double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
-  if (!rate.fails) return kNever;
-  if (!std::isfinite(rate.cycle[j])) return -kNever;
+// True if the plan makes progress on every step whose T(1) is at most this, whatever share of it grows with
+// the stacks: each loss is taken at its most, T(c) between T(c_0) and c/c_0 times that.
+bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_step_s) const {
   const faults::CycleColumn& column = *sources_[j];
-  double work = 0;      // at least, of a cycle, in steps of T(c_0) per MTBF
-  double failures = 0;  // masked
-  for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-    work += column.class_dwell[i] * column.class_stacks[0] / column.class_stacks[i];
-    failures += column.class_failures[i];
+  const auto classes = static_cast<std::size_t>(column.classes);
+  const double full_s = most_step_s * column.class_stacks[0];
+  faults::CycleSums least;
+  for (std::size_t i = 0; i < classes; ++i) {
+    least.work_rate += column.class_dwell[i] * column.class_stacks[0] / column.class_stacks[i];
+    least.stop_steps += column.class_failures[i];
   }
-  failures = std::max(failures, column.masked);
-  const double stops = failures * rate.failure_rate[j] * rate.masked_s[j];
-  const double patch = failures * rate.failure_rate[j] * (columns_.patch_stacks[j] + columns_.patch_steps[j]);
-  const double spare_work = work - stops - rate.cycle[j] / (kSurelyBelow * rate.efficiency[j]);
-  if (patch > 0) return std::max(0.0, spare_work / (patch * column.class_stacks[0]));
-  if (spare_work > 0) return kNever;
-  const bool surely_endless =
-      column.classes == 1 && work - stops - rate.cycle[j] / (kSurelyAbove * rate.efficiency[j]) < 0;
-  return surely_endless ? -kNever : 0.0;
+  // In units of T(c_0): rates are per full step.
+  const double patches = columns_.patch_stacks[j] + columns_.patch_steps[j];
+  const double failures = std::max(least.stop_steps, column.masked);
+  least.work_rate /= full_s;
+  least.stop_steps /= full_s;
+  least.patch_steps = patches * failures;
+  const double slowest_s = full_s * column.class_stacks[classes - 1] / column.class_stacks[0];
+  least.last_patch_s =
+      (1 - column.losing) * (columns_.patch_stacks[j] * full_s + columns_.patch_steps[j] * slowest_s);
+  least.dwell = columns_.dwell[j];
+  least.dwell_inverse = columns_.dwell_inverse[j];
+  least.losing = columns_.losing[j];
+  least.save_weight = columns_.save_weight[j];
+  for (std::size_t i = 0; i < 4; ++i) {
+    least.efficiency[i] = columns_.efficiency[i][j];
+    least.restart_growth[i] = columns_.restart_growth[i][j];
+  }
+  least.step_s = full_s * (kSurelyBelow / faults::kMostSlowdown);
+  faults::EnvironmentTerms slightly_worse = environment_terms(rate, j);
+  slightly_worse.failure_rate *= 1 + 1e-9;
+  return std::isfinite(faults::time_to_train(least, slightly_worse, 1.0));
+}
+
+// T(1) up to which the plan surely makes progress; -infinity if it surely never does.
+double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
+  if (!(rate.failure_rate[j] > 0)) return kNever;
+  const bool patched = columns_.patch_stacks[j] > 0 || columns_.patch_steps[j] > 0;
+  if (!patched) {
+    // Everything is in proportion to T: one step tells of all.
+    if (surely_progresses(rate, j, 1.0)) return kNever;
+    faults::EnvironmentTerms slightly_better = environment_terms(rate, j);
+    slightly_better.failure_rate *= 1 - 1e-6;
+    faults::CycleSums sums;
+    sums.dwell = columns_.dwell[j];
+    sums.dwell_inverse = columns_.dwell_inverse[j];
+    sums.losing = columns_.losing[j];
+    sums.save_weight = columns_.save_weight[j];
+    for (std::size_t i = 0; i < 4; ++i) {
+      sums.efficiency[i] = columns_.efficiency[i][j];
+      sums.restart_growth[i] = columns_.restart_growth[i][j];
+    }
+    const faults::CycleColumn& column = *sources_[j];
+    sums.work_rate = column.class_dwell[0];
+    sums.stop_steps = column.class_failures[0];
+    sums.step_s = kSurelyAbove / faults::kMostSlowdown;
+    const bool endless =
+        column.classes == 1 && !std::isfinite(faults::time_to_train(sums, slightly_better, 1.0));
+    return endless ? -kNever : 0.0;
+  }
+  for (double step_s : {1e6, 1e5, 1e4, 1e3, 1e2, 10.0, 1.0})
+    if (surely_progresses(rate, j, step_s)) return step_s;
+  return 0;
 }
 
 Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const {

@@ -40,7 +40,8 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int6
   lay_out_classes();
   for (const RateClass& rate : setup.rates)
     rates_.push_back(rate_terms(setup, unit, rate.failures_per_node_s));
-  for (auto* array : {&work_rate_, &stop_steps_, &lost_steps_, &full_step_s_, &seconds_, &gained_, &times_})
+  for (auto* array : {&work_rate_, &patch_steps_, &stop_steps_, &last_patch_s_, &full_step_s_, &seconds_,
+                      &gained_, &times_})
     array->resize(sources_.size());
   scratch_times_.resize(from_scratch);
 }
@@ -48,26 +49,35 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int6
 void UnitKernel::add_column(int protection, const faults::CycleTable& table,
                             const faults::CycleColumn& column) {
   sources_.push_back(&column);
-  fixed_parts_.push_back(faults::cycle_sums(table, column, {0.0, 1.0}));
+  const faults::CycleSums fixed = faults::cycle_sums(table, column, {0.0, 1.0});
   columns_.protection.push_back(protection);
   columns_.patch_stacks.push_back(table.patch_stacks);
   columns_.patch_steps.push_back(table.patch_steps);
   columns_.masked.push_back(column.masked);
+  columns_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
+  columns_.dwell.push_back(fixed.dwell);
+  columns_.dwell_inverse.push_back(fixed.dwell_inverse);
+  columns_.losing.push_back(fixed.losing);
+  columns_.save_weight.push_back(fixed.save_weight);
+  for (std::size_t i = 0; i < 4; ++i) {
+    columns_.efficiency[i].push_back(fixed.efficiency[i]);
+    columns_.restart_growth[i].push_back(fixed.restart_growth[i]);
+  }
   classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
 }
 
 void UnitKernel::lay_out_classes() {
   const std::size_t n = sources_.size();
-  columns_.stacks.assign(n * classes_, 1.0);
-  for (auto* array : {&columns_.dwell, &columns_.failures, &columns_.entered})
+  columns_.class_stacks.assign(n * classes_, 1.0);
+  for (auto* array : {&columns_.class_dwell, &columns_.class_failures, &columns_.class_entered})
     array->assign(n * classes_, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     const faults::CycleColumn& column = *sources_[j];
     for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-      columns_.stacks[i * n + j] = column.class_stacks[i];
-      columns_.dwell[i * n + j] = column.class_dwell[i];
-      columns_.failures[i * n + j] = column.class_failures[i];
-      columns_.entered[i * n + j] = column.class_entered[i];
+      columns_.class_stacks[i * n + j] = column.class_stacks[i];
+      columns_.class_dwell[i * n + j] = column.class_dwell[i];
+      columns_.class_failures[i * n + j] = column.class_failures[i];
+      columns_.class_entered[i * n + j] = column.class_entered[i];
     }
   }
 }
@@ -84,25 +94,25 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const UnitSetup
     return faults::environment_terms(environment);
   };
   Rate rate;
-  rate.fails = failures_per_node_s > 0;
   for (std::size_t j = 0; j < sources_.size(); ++j) {
-    const faults::EnvironmentTerms e = terms_of(columns_.protection[j]);
-    const faults::CycleSums& c = fixed_parts_[j];
-    // The part of faults::time_to_train that no step changes, operation by operation.
-    const double f = e.failure_rate;
-    const double s = std::sqrt(c.save_weight * e.save_s * f);
-    const double x = (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s)) * f * c.dwell_inverse;
-    const std::array<double, 4>& b = c.restart_growth;
-    const double cycle = c.dwell * (1 + x * (1 + x * (b[0] + x * (b[1] + x * (b[2] + x * b[3])))));
-    const double longest_x = b[0] > 0 ? faults::kLongestRestart : kNever;
-    rate.failure_rate.push_back(f);
-    rate.masked_s.push_back(e.masked_s);
-    rate.efficiency.push_back(faults::efficiency(c.efficiency, s));
-    rate.cycle.push_back((s < faults::kSlowestSave) & (x <= longest_x) ? cycle : kNever);
+    const faults::EnvironmentTerms terms = terms_of(columns_.protection[j]);
+    rate.failure_rate.push_back(terms.failure_rate);
+    rate.restart_s.push_back(terms.restart_s);
+    rate.voluntary_s.push_back(terms.voluntary_s);
+    rate.save_s.push_back(terms.save_s);
+    rate.masked_s.push_back(terms.masked_s);
   }
   for (const Segment& segment : segments_)
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
   return rate;
+}
+
+faults::EnvironmentTerms UnitKernel::environment_terms(const Rate& rate, std::size_t j) const {
+  return {.failure_rate = rate.failure_rate[j],
+          .restart_s = rate.restart_s[j],
+          .voluntary_s = rate.voluntary_s[j],
+          .save_s = rate.save_s[j],
+          .masked_s = rate.masked_s[j]};
 }
 
 void UnitKernel::set_step(const faults::StepModel& step, double steps) {
@@ -111,31 +121,50 @@ void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   const ClassArrays cycles = {
       .columns = sources_.size(),
       .classes = classes_,
-      .stacks = columns_.stacks.data(),
-      .dwell = columns_.dwell.data(),
-      .failures = columns_.failures.data(),
-      .entered = columns_.entered.data(),
+      .stacks = columns_.class_stacks.data(),
+      .dwell = columns_.class_dwell.data(),
+      .failures = columns_.class_failures.data(),
+      .entered = columns_.class_entered.data(),
       .patch_stacks = columns_.patch_stacks.data(),
       .patch_steps = columns_.patch_steps.data(),
       .masked = columns_.masked.data(),
+      .losing = columns_.losing.data(),
+      .last_stacks = columns_.last_stacks.data(),
   };
   sum_cycles(cycles, step.fixed_s, step.per_stack_s, sums());
 }
 
 SumArrays UnitKernel::sums() {
-  return {work_rate_.data(),   stop_steps_.data(), lost_steps_.data(),
-          full_step_s_.data(), seconds_.data(),    gained_.data()};
+  return {.work_rate = work_rate_.data(),
+          .patch_steps = patch_steps_.data(),
+          .stop_steps = stop_steps_.data(),
+          .last_patch_s = last_patch_s_.data(),
+          .step_s = full_step_s_.data(),
+          .seconds = seconds_.data(),
+          .gained = gained_.data()};
+}
+
+RateArrays UnitKernel::rate_arrays(const Rate& rate) const {
+  RateArrays arrays;
+  arrays.dwell = columns_.dwell.data();
+  arrays.dwell_inverse = columns_.dwell_inverse.data();
+  arrays.losing = columns_.losing.data();
+  arrays.save_weight = columns_.save_weight.data();
+  for (std::size_t i = 0; i < 4; ++i) {
+    arrays.efficiency[i] = columns_.efficiency[i].data();
+    arrays.restart_growth[i] = columns_.restart_growth[i].data();
+  }
+  arrays.failure_rate = rate.failure_rate.data();
+  arrays.restart_s = rate.restart_s.data();
+  arrays.voluntary_s = rate.voluntary_s.data();
+  arrays.save_s = rate.save_s.data();
+  arrays.masked_s = rate.masked_s.data();
+  return arrays;
 }
 
 void UnitKernel::run(std::size_t rate_class) {
   const Rate& rate = rates_[rate_class];
-  if (rate.fails) {
-    const RateArrays arrays = {rate.failure_rate.data(), rate.masked_s.data(), rate.efficiency.data(),
-                               rate.cycle.data()};
-    run_times(sources_.size(), sums(), arrays, steps_, times_.data());
-  } else {
-    for (std::size_t j = 0; j < times_.size(); ++j) times_[j] = steps_ * full_step_s_[j];
-  }
+  run_times(sources_.size(), sums(), rate_arrays(rate), steps_, times_.data());
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
     scratch_times_[j] = faults::time_to_train_from_scratch(nodes_, rate.from_scratch[j], step_s_, steps_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -69,26 +70,29 @@ class UnitKernel {
     std::vector<int> from_scratch;  // protections that start over at every failure
     std::size_t first_scratch = 0;
   };
-  struct Columns {  // by column, a choice of k_max of one protection
+  struct Columns {  // by column, a choice of k_max of one protection: faults::CycleSums without the step
     std::vector<int> protection;
-    std::vector<double> patch_stacks, patch_steps, masked;
+    std::vector<double> patch_stacks, patch_steps, masked, last_stacks;
+    std::vector<double> dwell, dwell_inverse, losing, save_weight;
+    std::array<std::vector<double>, 4> efficiency, restart_growth;
     // By class of stacks, then column; classes that a column lacks hold zeros.
-    std::vector<double> stacks, dwell, failures, entered;
+    std::vector<double> class_stacks, class_dwell, class_failures, class_entered;
   };
-  struct Rate {  // by column: what faults::time_to_train needs and no step changes
-    std::vector<double> failure_rate, masked_s, efficiency, cycle;
+  struct Rate {  // by column: faults::EnvironmentTerms
+    std::vector<double> failure_rate, restart_s, voluntary_s, save_s, masked_s;
     std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
-    bool fails = false;
   };
   void add_column(int protection, const faults::CycleTable& table, const faults::CycleColumn& column);
   void lay_out_classes();
   SumArrays sums();
+  RateArrays rate_arrays(const Rate& rate) const;
+  faults::EnvironmentTerms environment_terms(const Rate& rate, std::size_t column) const;
+  bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
   Rate rate_terms(const BlockSetup& setup, const UnitSetup& unit, double failures_per_node_s) const;
 
   std::vector<Segment> segments_;
   Columns columns_;
-  std::vector<faults::CycleSums> fixed_parts_;  // by column: what no step changes
   std::vector<const faults::CycleColumn*> sources_;
   std::size_t classes_ = 0;
   std::vector<Rate> rates_;
@@ -96,7 +100,7 @@ class UnitKernel {
 
   double steps_ = 0;
   double step_s_ = 0;
-  std::vector<double> work_rate_, stop_steps_, lost_steps_, full_step_s_, seconds_, gained_;
+  std::vector<double> work_rate_, patch_steps_, stop_steps_, last_patch_s_, full_step_s_, seconds_, gained_;
   std::vector<double> times_;          // by column
   std::vector<double> scratch_times_;  // by protection that starts over, in segment order
 };
