@@ -1,69 +1,264 @@
 #include "costmodel/framework_profile.hpp"
 
-#include <array>
+#include <vector>
 
+// Constants are read off published training runs, never fitted to one model; each profile names the runs.
+// 2026-11-29.
 namespace trainfront::costmodel {
 namespace {
 
-std::array<FrameworkProfile, 3> make_profiles() {
-  std::array<FrameworkProfile, 3> profiles;
-
-  // Distributed optimizer with both overlaps on, as NVIDIA's performance recipes run it. Exposed share of
-  // tensor parallelism and element-wise scale: read off NVIDIA dgxc-benchmarking tables (H100, v24.11 to
-  // v25.05), 2026-11-29. Bucket: Megatron-LM, distributed_data_parallel.py.
-  FrameworkProfile& megatron = profiles[0];
-  megatron.name = "megatron-2026";
-  megatron.framework = Framework::kMegatron;
-  megatron.memory_bound_scale = 1.8;
-  megatron.loss_passes = 5;
-  megatron.accumulation_bytes = 4;
-  megatron.gradient_bytes = 4;
-  megatron.host_forward_s = 0.1e-3;
-  megatron.host_backward_s = 0.2e-3;
-  megatron.tensor_parallel_exposed = 0.65;
-  megatron.optimizer_extra_s = 10e-3;
-
-  // FSDP2, selective checkpointing "op" saves every other product and attention's output; context parallelism
-  // does not balance the causal mask. Read off torchtitan's published tables
-  // (benchmarks/llama3_h100_202412_torchtitan.md).
-  FrameworkProfile& torchtitan = profiles[1];
-  torchtitan.name = "torchtitan-2026";
-  torchtitan.framework = Framework::kTorchtitan;
-  torchtitan.memory_bound_scale = 2.0;
-  torchtitan.accumulation_bytes = 0;
-  torchtitan.gradient_bytes = 4;
-  torchtitan.host_forward_s = 0.1e-3;
-  torchtitan.host_backward_s = 0.2e-3;
-  torchtitan.tensor_parallel_exposed = 0.85;
-  torchtitan.causal_balanced = false;
-  torchtitan.selective_gemm = 0.5;
-  torchtitan.selective_attention = 0;
-  torchtitan.selective_memory_bound = 1;
-  torchtitan.optimizer_extra_s = 10e-3;
-
-  // ZeRO; gradients travel in bf16, at stages 2 and 3 after every micro-batch (DeepSpeed, runtime/zero).
-  FrameworkProfile& deepspeed = profiles[2];
-  deepspeed.name = "deepspeed-2026";
-  deepspeed.framework = Framework::kDeepspeed;
-  deepspeed.memory_bound_scale = 2.0;
-  deepspeed.accumulation_bytes = 2;
-  deepspeed.gradient_bytes = 2;
-  deepspeed.host_forward_s = 0.3e-3;
-  deepspeed.host_backward_s = 0.6e-3;
-  deepspeed.tensor_parallel_exposed = 1;
-  deepspeed.context_exchange = ContextExchange::kAllToAll;
-  deepspeed.gradient_reduce_hidden = 0;
-  deepspeed.parameter_gather_overlaps = false;
-  deepspeed.fsdp_exposed = 0.5;
-  deepspeed.reduces_every_micro_batch = true;
-  deepspeed.bucket_bytes = 5e8 * 2;
-  deepspeed.bucket_bytes_per_rank = 0;
-  deepspeed.optimizer_extra_s = 10e-3;
-  return profiles;
+// NVIDIA NeMo with Transformer Engine, distributed optimizer, gradient and parameter overlap on:
+// dgxc-benchmarking tables (github.com/NVIDIA/dgxc-benchmarking, v24.11 to v25.05), H100, bf16 and fp8.
+FrameworkProfile nemo_2025() {
+  FrameworkProfile profile;
+  profile.name = "nemo-2025";
+  profile.framework = Framework::kMegatron;
+  profile.memory_bound_scale = 1.8;
+  profile.attention_backward_factor = 2.9;
+  profile.loss_passes = 5;
+  profile.accumulation_bytes = 4;
+  profile.fp8_speedup = 1.78;
+  profile.host_forward_s = 0.1e-3;
+  profile.host_backward_s = 0.2e-3;
+  profile.tensor_parallel_exposed = 0.65;
+  profile.optimizer_extra_s = 10e-3;
+  return profile;
 }
 
-const std::array<FrameworkProfile, 3>& table() {
-  static const std::array<FrameworkProfile, 3> profiles = make_profiles();
+// Megatron-Core under Megatron-Bridge: its performance summary (NVIDIA-NeMo/Megatron-Bridge,
+// docs/performance-summary-archive.md, 26.02.01 to 26.08). Dropless experts keep the host busy.
+FrameworkProfile megatron_bridge_2026() {
+  FrameworkProfile profile = nemo_2025();
+  profile.name = "megatron-bridge-2026";
+  profile.dispatcher = Dispatcher::kDeduplicated;
+  profile.permute_passes = 4;
+  profile.host_moe_layer_s = 8.5e-3;
+  profile.host_norm = 3;
+  return profile;
+}
+
+// The same page, 25.09 to 26.02.
+FrameworkProfile megatron_bridge_2025() {
+  FrameworkProfile profile = megatron_bridge_2026();
+  profile.name = "megatron-bridge-2025";
+  profile.host_moe_layer_s = 12e-3;
+  return profile;
+}
+
+FrameworkProfile with_expert_overlap(FrameworkProfile profile) {
+  profile.name += "-ep-overlap";
+  profile.expert_parallel_exposed = 0;
+  profile.host_moe_layer_s = 12e-3;
+  return profile;
+}
+
+FrameworkProfile with_cuda_graphs(FrameworkProfile profile) {
+  profile.name += "-cuda-graphs";
+  profile.host_moe_layer_s *= 0.5;
+  return profile;
+}
+
+// Megatron-Core as of MoE Parallel Folding (arXiv 2504.14960, tables 3 to 5): bf16, token dropping at
+// capacity 1, NCCL all-to-all.
+FrameworkProfile megatron_core_2025() {
+  FrameworkProfile profile = nemo_2025();
+  profile.name = "megatron-core-2025";
+  profile.permute_passes = 8;
+  profile.host_moe_layer_s = 5e-3;
+  profile.host_norm = 3;
+  profile.fsdp_exposed = 1;
+  return profile;
+}
+
+// What a search assumes of Megatron when nothing else is said.
+FrameworkProfile megatron_2026() {
+  FrameworkProfile profile = megatron_bridge_2026();
+  profile.name = "megatron-2026";
+  return profile;
+}
+
+// Megatron-LM before fused attention: Narayanan et al. (arXiv 2104.04473), Korthikanti et al. (arXiv
+// 2205.05198). Gradients are reduced after the last backward, in fp16.
+FrameworkProfile megatron_2022() {
+  FrameworkProfile profile;
+  profile.name = "megatron-2022";
+  profile.framework = Framework::kMegatron;
+  profile.memory_bound_scale = 1;
+  profile.fused_attention = false;
+  profile.loss_passes = 4;
+  profile.accumulation_bytes = 2;
+  profile.gradient_bytes = 2;
+  profile.tensor_parallel_exposed = 0.9;
+  profile.gradient_reduce_hidden = 0;
+  profile.sharded_reduce_hidden = 0;
+  profile.parameter_gather_overlaps = false;
+  profile.optimizer_extra_s = 10e-3;
+  return profile;
+}
+
+// Megatron-LM forks on A100 with FlashAttention: zero-bubble paper (arXiv 2401.10241, tables 4 and 8).
+FrameworkProfile megatron_2023() {
+  FrameworkProfile profile = megatron_2022();
+  profile.name = "megatron-2023";
+  profile.fused_attention = true;
+  profile.attention_backward_factor = 2.9;
+  return profile;
+}
+
+// Megatron-DeepSpeed with full recomputation: vTrain's measured single-node runs (VIA-Research/vTrain,
+// data/ground_truth_single.csv).
+FrameworkProfile megatron_deepspeed_2023() {
+  FrameworkProfile profile = megatron_2022();
+  profile.name = "megatron-deepspeed-2023";
+  profile.memory_bound_scale = 0.5;
+  profile.loss_passes = 5;
+  profile.host_forward_s = 0.55e-3;
+  profile.host_backward_s = 2.25e-3;
+  profile.host_norm = 6;
+  profile.host_micro_batch_s = 1.5e-3;
+  return profile;
+}
+
+// nanotron: the Ultra-Scale Playbook's runs on H100 with EFA
+// (huggingface.co/spaces/nanotron/ultrascale-playbook). The host floor with tensor and pipeline parallelism
+// over several nodes is as measured, its cause unknown.
+FrameworkProfile nanotron_2025() {
+  FrameworkProfile profile;
+  profile.name = "nanotron-2025";
+  profile.framework = Framework::kDeepspeed;
+  profile.memory_bound_scale = 2.6;
+  profile.attention_backward_factor = 3.0;
+  profile.loss_passes = 5;
+  profile.accumulation_bytes = 13;
+  profile.host_forward_s = 1.75e-3;
+  profile.host_backward_s = 2.7e-3;
+  profile.host_by_tensor_s = {0, 0, 0, 0, 8.3e-3, 15.5e-3};
+  profile.host_pipelined_s = {0, 8.3e-3, 13e-3, 21.5e-3, 46e-3, 125e-3};
+  profile.tensor_parallel_exposed = 1;
+  profile.transfer_extra_s = 1.5e-3;
+  profile.split = SplitPolicy::kByCost;
+  profile.gradient_reduce_hidden = 0.5;
+  profile.sharded_reduce_hidden = 0.05;
+  profile.parameter_gather_overlaps = false;
+  profile.bucket_bytes = 25e6 * 1.048576;
+  profile.bucket_bytes_per_rank = 0;
+  profile.optimizer_extra_s = 20e-3;
+  return profile;
+}
+
+// MosaicML llm-foundry, FSDP1 with FlashAttention and ALiBi: its benchmark tables (mosaicml/llm-foundry,
+// scripts/train/benchmarking/README.md), A100 and H100. Communication adds to compute.
+FrameworkProfile llm_foundry_2024() {
+  FrameworkProfile profile;
+  profile.name = "llm-foundry-2024";
+  profile.framework = Framework::kTorchtitan;
+  profile.memory_bound_scale = 1.5;
+  profile.attention_scale = 1.8;
+  profile.loss_passes = 5.5;
+  profile.accumulation_bytes = 0;
+  profile.gradient_bytes = 2;
+  profile.fsdp_exposed = 1;
+  profile.optimizer_extra_s = 10e-3;
+  return profile;
+}
+
+// torchtitan, FSDP2 with torch.compile: benchmarks/llama3_h100_202412_torchtitan.md. Selective checkpointing
+// "op" saves every other product and attention's output; context parallelism does not balance the causal
+// mask.
+FrameworkProfile torchtitan_2024() {
+  FrameworkProfile profile;
+  profile.name = "torchtitan-2024";
+  profile.framework = Framework::kTorchtitan;
+  profile.memory_bound_scale = 2.0;
+  profile.attention_backward_factor = 2.9;
+  profile.loss_passes = 5;
+  profile.accumulation_bytes = 0;
+  profile.host_forward_s = 0.1e-3;
+  profile.host_backward_s = 0.2e-3;
+  profile.tensor_parallel_exposed = 0.85;
+  profile.context_exchange = ContextExchange::kRing;
+  profile.causal_balanced = false;
+  profile.selective_gemm = 0.5;
+  profile.selective_attention = 0;
+  profile.selective_memory_bound = 1;
+  profile.fp8_speedup = 1.5;
+  profile.optimizer_extra_s = 10e-3;
+  return profile;
+}
+
+FrameworkProfile torchtitan_async_tp() {
+  FrameworkProfile profile = torchtitan_2024();
+  profile.name += "-async-tp";
+  profile.tensor_parallel_exposed = 0.4;
+  return profile;
+}
+
+FrameworkProfile torchtitan_2026() {
+  FrameworkProfile profile = torchtitan_2024();
+  profile.name = "torchtitan-2026";
+  return profile;
+}
+
+// JAX: MaxText and Paxml rows of dgxc-benchmarking. XLA fuses element-wise work.
+FrameworkProfile maxtext_2025() {
+  FrameworkProfile profile = torchtitan_2024();
+  profile.name = "maxtext-2025";
+  profile.memory_bound_scale = 1.8;
+  profile.selective_gemm = 0;
+  profile.selective_attention = 1;
+  profile.selective_memory_bound = 0;
+  profile.causal_balanced = true;
+  return profile;
+}
+
+// ZeRO; gradients travel in bf16, at stages 2 and 3 after every micro-batch (DeepSpeed, runtime/zero). No
+// published run with a full layout stands behind its scales.
+FrameworkProfile deepspeed_2026() {
+  FrameworkProfile profile;
+  profile.name = "deepspeed-2026";
+  profile.framework = Framework::kDeepspeed;
+  profile.memory_bound_scale = 2.0;
+  profile.accumulation_bytes = 2;
+  profile.gradient_bytes = 2;
+  profile.host_forward_s = 0.3e-3;
+  profile.host_backward_s = 0.6e-3;
+  profile.tensor_parallel_exposed = 1;
+  profile.context_exchange = ContextExchange::kAllToAll;
+  profile.gradient_reduce_hidden = 0;
+  profile.sharded_reduce_hidden = 0;
+  profile.parameter_gather_overlaps = false;
+  profile.fsdp_exposed = 0.5;
+  profile.reduces_every_micro_batch = true;
+  profile.bucket_bytes = 5e8 * 2;
+  profile.bucket_bytes_per_rank = 0;
+  profile.optimizer_extra_s = 10e-3;
+  return profile;
+}
+
+std::vector<FrameworkProfile> all_profiles() {
+  return {megatron_2026(),
+          torchtitan_2026(),
+          deepspeed_2026(),
+          megatron_bridge_2026(),
+          with_expert_overlap(megatron_bridge_2026()),
+          with_cuda_graphs(megatron_bridge_2026()),
+          megatron_bridge_2025(),
+          with_expert_overlap(megatron_bridge_2025()),
+          with_cuda_graphs(megatron_bridge_2025()),
+          nemo_2025(),
+          megatron_core_2025(),
+          megatron_2023(),
+          megatron_2022(),
+          megatron_deepspeed_2023(),
+          nanotron_2025(),
+          llm_foundry_2024(),
+          torchtitan_2024(),
+          torchtitan_async_tp(),
+          maxtext_2025()};
+}
+
+const std::vector<FrameworkProfile>& table() {
+  static const std::vector<FrameworkProfile> profiles = all_profiles();
   return profiles;
 }
 
@@ -80,6 +275,7 @@ const FrameworkProfile* find_profile(std::string_view name) {
   return nullptr;
 }
 
+// The first of a framework.
 const FrameworkProfile& default_profile(Framework framework) {
   for (const FrameworkProfile& profile : table()) {
     if (profile.framework == framework) return profile;

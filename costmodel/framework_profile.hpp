@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,43 +19,69 @@ enum class ContextExchange : std::uint8_t { kRing, kAllGather, kAllToAll };
 // can be; kByCost: a new stage begins when the cumulative cost passes its share (nanotron).
 enum class SplitPolicy : std::uint8_t { kEven, kByCost };
 
+// How tokens reach their experts. kAllToAll: every copy of a token travels (NCCL); kDeduplicated: one copy a
+// node, then one a GPU (DeepEP, github.com/deepseek-ai/DeepEP; HybridEP).
+enum class Dispatcher : std::uint8_t { kAllToAll, kDeduplicated };
+
+// The least time, forward and backward together, that a host needs for one layer and micro-batch, by
+// tensor-parallel degree 1, 2, 4, 8, 16, 32: an effect seen in one framework only. 0: none.
+using HostByTensorDegree = std::array<double, 6>;
+
 // What a training framework, at one date, adds to the kernels' own times: measured on published runs, never
 // on one model or paper (docs/accuracy.md). Scales and shares are factors, >= 0.
 struct FrameworkProfile {
   std::string name;  // "megatron-2026"
   Framework framework = Framework::kMegatron;
-  double memory_bound_scale = 1.8;       // element-wise time over the fused kernel's own
+
+  // Kernels.
+  double memory_bound_scale = 1.8;  // element-wise time over the fused kernel's own
+  bool fused_attention = true;      // false: scores are written to memory
+  double score_bytes = 9;  // per score, forward, when they are (softmax, mask, dropout); half more backward
   double attention_backward_factor = 0;  // backward over forward; 0: the device profile's
   double attention_scale = 1;            // attention time over the device profile's kernel
   double loss_passes = 5;                // over the fp32 logits, forward and backward
   double accumulation_bytes = 4;         // per parameter and micro-batch, gradient accumulation
-  double gradient_bytes = 4;             // per parameter, on the wire
+  double fp8_speedup = 0;  // of a layer's products over bf16, casts included; 0: the device profile's fp8
+  double optimizer_bytes = 30;       // moved per local parameter
+  double optimizer_extra_s = 10e-3;  // per step
+
+  // Host.
   double host_forward_s = 0;  // per layer and micro-batch: the least time the host needs to launch it
   double host_backward_s = 0;
   double host_moe_layer_s = 0;            // per MoE layer and micro-batch, forward and backward together
   double host_norm = 0;                   // layer = (gpu^q + host^q)^(1/q); 0: the larger of both
+  double host_micro_batch_s = 0;          // per stage and micro-batch, on top
+  HostByTensorDegree host_by_tensor_s{};  // replaces host_forward_s + host_backward_s where larger
+  HostByTensorDegree host_pipelined_s{};  // the same with pp > 1 over several nodes
+
+  // Model-parallel communication.
   double tensor_parallel_exposed = 0.85;  // share of TP communication that compute does not hide
   double expert_parallel_exposed = 1;     // share of dispatch and combine that compute does not hide
-  double permute_passes = 8;              // over a GPU's routed tokens, forward; as many again backward
-  double expert_imbalance = 1;            // tokens of the busiest expert over the mean
+  Dispatcher dispatcher = Dispatcher::kAllToAll;
+  double permute_passes = 8;    // over a GPU's routed tokens, forward; as many again backward
+  double expert_imbalance = 1;  // tokens of the busiest expert over the mean
   ContextExchange context_exchange = ContextExchange::kRing;
   bool causal_balanced =
       true;  // zigzag split of the sequence; false: the last rank does (2cp-1)/cp of the mean
-  double selective_gemm = 0;  // share of the forward that "selective" recomputes, by kind
+  bool transfer_overlaps = true;  // pipeline transfers run beside compute when interleaved
+  double transfer_extra_s = 0;    // per pipeline transfer, beyond the wire
+  SplitPolicy split = SplitPolicy::kEven;
+
+  // What "selective" recomputes of a layer's forward, by kind of work.
+  double selective_gemm = 0;
   double selective_attention = 1;
   double selective_memory_bound = 0;
+
+  // Data parallelism.
+  double gradient_bytes = 4;  // per parameter, on the wire
   double gradient_reduce_hidden =
-      1;  // share of the last micro-batch's backward that hides gradient reduction
+      1;                             // share of the last micro-batch's backward that hides gradient reduction
+  double sharded_reduce_hidden = 1;  // the same under ZeRO-1 and 2
   bool parameter_gather_overlaps = true;  // ZeRO-1's gathers run under the next forward
   double fsdp_exposed = 0;                // ZeRO-3: share of gathers and scatters that prefetch fails to hide
   bool reduces_every_micro_batch = false;  // ZeRO-2
   double bucket_bytes = 40e6 * 4;          // gradient bucket
   double bucket_bytes_per_rank = 1e6 * 4;  // a bucket holds at least this times the data-parallel ranks
-  bool transfer_overlaps = true;           // pipeline transfers run beside compute when interleaved
-  double transfer_extra_s = 0;             // per pipeline transfer, beyond the wire
-  double optimizer_bytes = 30;             // moved per local parameter
-  double optimizer_extra_s = 10e-3;        // per step
-  SplitPolicy split = SplitPolicy::kEven;
 };
 
 // The profile used for a framework when the user names no other.

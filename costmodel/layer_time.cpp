@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "costmodel/dispatch_time.hpp"
 #include "costmodel/parameters.hpp"
 
 namespace trainfront::costmodel {
@@ -22,10 +23,15 @@ class Pricing {
       : placements_(placements), hardware_(hardware), framework_(framework) {}
 
   Timed operator()(const Gemm& gemm) const {
-    return gemm_time(hardware_.device, gemm.precision, gemm.m, gemm.n, gemm.k);
+    Timed time = gemm_time(hardware_.device, kernel_precision(gemm.precision), gemm.m, gemm.n, gemm.k);
+    time.seconds /= speedup(gemm.precision);
+    return time;
   }
   Timed operator()(const GroupedGemm& gemm) const {
-    return grouped_gemm_time(hardware_.device, gemm.precision, gemm.experts, gemm.tokens, gemm.n, gemm.k);
+    Timed time = grouped_gemm_time(hardware_.device, kernel_precision(gemm.precision), gemm.experts,
+                                   gemm.tokens, gemm.n, gemm.k);
+    time.seconds /= speedup(gemm.precision);
+    return time;
   }
   Timed operator()(const Attention& attention) const {
     const bool own_factor = attention.backward && framework_.attention_backward_factor > 0;
@@ -53,14 +59,30 @@ class Pricing {
     }
     return time;
   }
+  Timed operator()(const Dispatch& dispatch) const {
+    Timed time = dispatch_time(hardware_, dispatch.tokens, dispatch.token_bytes, dispatch.copies,
+                               placements_[Group::kExpert]);
+    time.seconds *= framework_.expert_parallel_exposed;
+    return time;
+  }
 
  private:
+  // With a known fp8 speed-up of the framework, the kernels are the bf16 ones.
+  Precision kernel_precision(Precision precision) const {
+    return framework_.fp8_speedup > 0 ? Precision::kBf16 : precision;
+  }
+  double speedup(Precision precision) const {
+    return precision == Precision::kFp8 && framework_.fp8_speedup > 0 ? framework_.fp8_speedup : 1;
+  }
+
   const GroupPlacements& placements_;
   const Hardware& hardware_;
   const FrameworkProfile& framework_;
 };
 
 Part part_of(const Operation& operation) {
+  if (operation.of_attention) return Part::kAttention;
+  if (std::holds_alternative<Dispatch>(operation.work)) return Part::kExpertParallel;
   if (const auto* communication = std::get_if<Communication>(&operation.work)) {
     switch (communication->group) {
       case Group::kTensor:
@@ -84,6 +106,15 @@ double host_extra(double device_s, double host_s, double norm) {
   const double high = std::max(device_s, host_s);
   const double low = std::min(device_s, host_s);
   return high * std::pow(1 + std::pow(low / high, norm), 1 / norm) - device_s;
+}
+
+// Floor of a framework whose host time grows with the tensor degree; 0 for others.
+double tensor_floor(const Layout& layout, int gpus_per_node, const FrameworkProfile& framework) {
+  const bool pipelined = layout.pp > 1 && layout.gpus() > gpus_per_node;
+  const HostByTensorDegree& table = pipelined ? framework.host_pipelined_s : framework.host_by_tensor_s;
+  std::size_t i = 0;
+  while (i + 1 < table.size() && (1 << i) < layout.tp) ++i;
+  return table[i];
 }
 
 }  // namespace
@@ -151,8 +182,9 @@ void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProf
   backward[Part::kMemoryBound] += framework.selective_memory_bound * forward[Part::kMemoryBound];
 }
 
-void add_host_floor(BlockTime& time, Block block, Recompute recompute, const FrameworkProfile& framework) {
-  const double again = recompute == Recompute::kFull ? 1 : 0;
+void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus_per_node,
+                    const FrameworkProfile& framework) {
+  const double again = layout.recompute == Recompute::kFull ? 1 : 0;
   PartTimes& forward = time[Pass::kForward];
   PartTimes& input = time[Pass::kInputGradient];
   PartTimes& weight = time[Pass::kWeightGradient];
@@ -165,8 +197,11 @@ void add_host_floor(BlockTime& time, Block block, Recompute recompute, const Fra
     weight[Part::kHost] += extra / 3;
     return;
   }
-  forward[Part::kHost] += host_extra(forward.total(), framework.host_forward_s, framework.host_norm);
-  const double host_s = framework.host_backward_s + again * framework.host_forward_s;
+  const double floor_s = framework.host_forward_s + framework.host_backward_s;
+  const double scale =
+      floor_s > 0 ? std::max(1.0, tensor_floor(layout, gpus_per_node, framework) / floor_s) : 1;
+  forward[Part::kHost] += host_extra(forward.total(), scale * framework.host_forward_s, framework.host_norm);
+  const double host_s = scale * (framework.host_backward_s + again * framework.host_forward_s);
   const double extra = host_extra(input.total() + weight.total(), host_s, framework.host_norm);
   input[Part::kHost] += extra / 2;
   weight[Part::kHost] += extra / 2;
@@ -181,7 +216,7 @@ BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& l
   const auto layer = [&](Block block) {
     BlockTime time = price(layer_operations(model, recipe, layout, framework, block));
     add_recomputation(time, layout.recompute, framework);
-    add_host_floor(time, block, layout.recompute, framework);
+    add_host_floor(time, block, layout, hardware.gpus_per_node, framework);
     return time;
   };
   BlockTimes times;
@@ -190,6 +225,8 @@ BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& l
   if (moe > 0) times.moe = layer(Block::kMoe);
   times.embedding = price(embedding_operations(model, recipe, layout));
   times.head = price(head_operations(model, recipe, layout, framework));
+  times.micro_batch[Pass::kForward][Part::kHost] = framework.host_micro_batch_s / 2;
+  times.micro_batch[Pass::kInputGradient][Part::kHost] = framework.host_micro_batch_s / 2;
   if (model.mtp_blocks > 0) {
     times.mtp = price(mtp_operations(model, recipe, layout));
     times.mtp.add(moe > 0 ? times.moe : times.dense);

@@ -57,12 +57,15 @@ BlockTime price_operations(const Operations& operations, const Layout& layout,
 // The forward that the backward runs again, added to the input gradient's pass.
 void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProfile& framework);
 
-// Raises the block to the least time that the host needs to launch it.
-void add_host_floor(BlockTime& time, Block block, Recompute recompute, const FrameworkProfile& framework);
+// Raises the block to the least time that the host needs to launch it. layout.dp counts only under a profile
+// whose floor depends on the number of nodes (host_pipelined_s).
+void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus_per_node,
+                    const FrameworkProfile& framework);
 
 // Every kind of block that a layout has, per micro-batch.
 struct BlockTimes {
   BlockTime dense, moe, embedding, head, mtp;
+  BlockTime micro_batch;  // what a stage's micro-batch costs beside its blocks
 };
 BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& layout,
                        const Hardware& hardware, const FrameworkProfile& framework);

@@ -34,6 +34,7 @@ struct GroupedGemm {
   double tokens = 0, n = 0, k = 0;
 };
 
+// Fused.
 struct Attention {
   AttentionShape shape;
   bool backward = false;
@@ -52,11 +53,19 @@ struct Communication {
   bool beside_attention = false;
 };
 
+// Tokens on their way to their experts, or back, one copy a node and then one a GPU.
+struct Dispatch {
+  double tokens = 0;  // that a GPU sends
+  double token_bytes = 0;
+  int copies = 0;  // experts per token
+};
+
 struct Operation {
   const char* name = "";
   Pass pass = Pass::kForward;
   double count = 1;  // times it runs; a fraction where only some layers of a kind have it
-  std::variant<Gemm, GroupedGemm, Attention, MemoryTraffic, Communication> work;
+  std::variant<Gemm, GroupedGemm, Attention, MemoryTraffic, Communication, Dispatch> work;
+  bool of_attention = false;  // a product or kernel of unfused attention
 };
 using Operations = std::vector<Operation>;
 

@@ -77,10 +77,40 @@ AttentionShape attention_shape(const Recipe& recipe, const Layout& layout, const
   return shape;
 }
 
-void add_attention(OperationBuilder& builder, const AttentionShape& shape, double count) {
-  if (count <= 0) return;
+void add_fused(OperationBuilder& builder, const AttentionShape& shape, double count) {
   builder.add({"attention", Pass::kForward, count, Attention{shape, false}});
   builder.add({"attention", Pass::kInputGradient, count, Attention{shape, true}});
+}
+
+// All scores, masked ones too, are computed by batched products and go through memory (Korthikanti et al.,
+// section 4.1).
+void add_unfused(OperationBuilder& builder, const AttentionShape& shape, double count, double score_bytes) {
+  const double rows = shape.batch * shape.heads * shape.queries;
+  const auto product = [&](const char* name, Pass pass, double n, double k) {
+    builder.add({name, pass, count, Gemm{Precision::kBf16, rows, n, k}, true});
+  };
+  const auto traffic = [&](Pass pass, double bytes) {
+    builder.add(
+        {"softmax", pass, count, MemoryTraffic{MemoryBound::kSoftmax, bytes * rows * shape.keys}, true});
+  };
+  product("scores", Pass::kForward, shape.keys, shape.qk_dim);
+  traffic(Pass::kForward, score_bytes);
+  product("context", Pass::kForward, shape.value_dim, shape.keys);
+  product("score gradient", Pass::kInputGradient, shape.keys, shape.value_dim);
+  product("value gradient", Pass::kInputGradient, shape.value_dim, shape.keys);
+  traffic(Pass::kInputGradient, 1.5 * score_bytes);
+  product("query gradient", Pass::kInputGradient, shape.qk_dim, shape.keys);
+  product("key gradient", Pass::kInputGradient, shape.qk_dim, shape.keys);
+}
+
+void add_attention(OperationBuilder& builder, const AttentionShape& shape, double count,
+                   const FrameworkProfile& framework) {
+  if (count <= 0) return;
+  if (framework.fused_attention) {
+    add_fused(builder, shape, count);
+  } else {
+    add_unfused(builder, shape, count, framework.score_bytes);
+  }
 }
 
 // Ring: cp - 1 hops of one rank's keys and values; backward their gradients travel as well. All-gather: the
@@ -137,8 +167,9 @@ void add_attention_block(OperationBuilder& builder, const Model& model, const Re
     builder.add_traffic("rotary", MemoryBound::kRotary, 2 * tokens * rotated * kActivationBytes, 1);
   }
   const double full = static_cast<double>(full_attention_layers(model)) / model.layers;
-  add_attention(builder, attention_shape(recipe, layout, framework, own, 0), full);
-  add_attention(builder, attention_shape(recipe, layout, framework, own, model.sliding_window), 1 - full);
+  add_attention(builder, attention_shape(recipe, layout, framework, own, 0), full, framework);
+  add_attention(builder, attention_shape(recipe, layout, framework, own, model.sliding_window), 1 - full,
+                framework);
   add_context_exchange(builder, layout, framework, own);
   builder.add_linear("attention out", recipe.precision, tokens, model.hidden, own.heads * own.value_dim);
   builder.add_reduce_after("attention reduce", model.hidden);

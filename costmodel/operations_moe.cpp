@@ -20,7 +20,10 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
                         framework.permute_passes * assignments * hidden * kActivationBytes, 1);
   }
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
-    if (layout.ep > 1) {
+    if (layout.ep > 1 && framework.dispatcher == Dispatcher::kDeduplicated) {
+      builder.add({"dispatch and combine", pass, 2,
+                   Dispatch{own, hidden * kActivationBytes, model.experts_per_token}});
+    } else if (layout.ep > 1) {
       builder.add_communication("dispatch and combine", pass,
                                 {Collective::kAllToAll, sent * hidden * kActivationBytes, Group::kExpert}, 2);
     }

@@ -36,7 +36,7 @@ ChunkBlocks chunk_blocks(const Model& model, const StageSplit& split, int chunk)
 }
 
 BlockTime chunk_time(const BlockTimes& times, const ChunkBlocks& blocks) {
-  BlockTime sum;
+  BlockTime sum = times.micro_batch;
   sum.add(times.dense, blocks.dense);
   sum.add(times.moe, blocks.moe);
   if (blocks.embedding) sum.add(times.embedding);
@@ -49,7 +49,7 @@ StageLoads stage_loads(const Model& model, const Layout& layout, const Framework
                        const BlockTimes& times) {
   const StageSplit split = split_layers(model, layout, framework.split);
   const StageTime dense = totals(times.dense), moe = totals(times.moe), embedding = totals(times.embedding),
-                  head = totals(times.head), mtp = totals(times.mtp);
+                  head = totals(times.head), mtp = totals(times.mtp), micro_batch = totals(times.micro_batch);
   const LocalParameters dense_layer = layer_parameters(model, layout, Block::kDense);
   const LocalParameters moe_layer =
       model.is_moe() ? layer_parameters(model, layout, Block::kMoe) : LocalParameters{};
@@ -62,6 +62,7 @@ StageLoads stage_loads(const Model& model, const Layout& layout, const Framework
     const ChunkBlocks blocks = chunk_blocks(model, split, chunk);
     StageTime& time = loads.chunks[static_cast<std::size_t>(chunk)];
     LocalParameters& parameters = loads.parameters[static_cast<std::size_t>(chunk % layout.pp)];
+    add(time, micro_batch, 1);
     add(time, dense, blocks.dense);
     add(time, moe, blocks.moe);
     add(time, mtp, blocks.mtp);

@@ -71,7 +71,7 @@ DataParallelCost data_parallel_cost(const LayoutCost& cost, std::int64_t dp, int
   }
   result.evidence = worst(result.evidence, worst(dense_rates.evidence, expert_rates.evidence));
 
-  const double hidden = framework.gradient_reduce_hidden;
+  const double hidden = layout.zero == 0 ? framework.gradient_reduce_hidden : framework.sharded_reduce_hidden;
   double start_s = 0, end_s = 0;  // beyond the flush, the latest over the stages
   double before_forward = 0, after_backward = 0;
   for (int i = 0; i < cost.run_count; ++i) {

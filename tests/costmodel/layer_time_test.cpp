@@ -87,7 +87,7 @@ TEST_CASE("a block lasts at least as long as the host needs to launch it") {
   time[Pass::kForward][Part::kGemm] = 1;
   time[Pass::kInputGradient][Part::kGemm] = 1;
   time[Pass::kWeightGradient][Part::kGemm] = 1;
-  add_host_floor(time, Block::kDense, Recompute::kNone, framework);
+  add_host_floor(time, Block::kDense, {}, 8, framework);
   CHECK(time[Pass::kForward].total() == 3);
   CHECK(time[Pass::kForward][Part::kHost] == 2);
   CHECK(time[Pass::kInputGradient][Part::kHost] == 0);
@@ -99,7 +99,7 @@ TEST_CASE("host and device of equal length make the cube root of two under a nor
   framework.host_norm = 3;
   BlockTime time;
   for (PartTimes& pass : time.pass) pass[Part::kGemm] = 1;
-  add_host_floor(time, Block::kMoe, Recompute::kNone, framework);
+  add_host_floor(time, Block::kMoe, {}, 8, framework);
   double total = 0;
   for (const PartTimes& pass : time.pass) total += pass.total();
   CHECK(total == doctest::Approx(3 * std::cbrt(2.0)));
