@@ -1,9 +1,40 @@
 #include <algorithm>
 
 #include "inputs/catalog.hpp"
+#include "inputs/catalog_offers.hpp"
+#include "inputs/csv.hpp"
 #include "inputs/document.hpp"
+#include "inputs/skypilot.hpp"
 
 namespace trainfront::inputs {
+namespace {
+
+bool is_skypilot(const std::string& text, const std::string& name) {
+  try {
+    return is_skypilot_header(CsvFile(name, text, {.comment = '#'}).header());
+  } catch (const CsvError&) {
+    return false;  // whoever reads it for good will say what is wrong
+  }
+}
+
+void add_skypilot(Catalog& catalog, std::string text, const std::string& name, Diagnostics& faults,
+                  std::vector<std::string>& notes) {
+  const auto cloud = guess_cloud(catalog, name);
+  if (!cloud) {
+    faults.add({name,
+                {},
+                "",
+                "is a SkyPilot price list, but its name does not say of which cloud",
+                "",
+                "a name like aws_vms.csv or aws/vms.csv, or a table made by trainfront catalog import",
+                ""});
+    return;
+  }
+  merge_offers(catalog, read_skypilot(catalog, std::move(text), name, {*cloud, ""}, faults, notes), faults,
+               notes);
+}
+
+}  // namespace
 
 void add_catalog_file(Catalog& catalog, const std::filesystem::path& file, Diagnostics& faults,
                       std::vector<std::string>& notes) {
@@ -15,6 +46,8 @@ void add_catalog_file(Catalog& catalog, const std::filesystem::path& file, Diagn
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (ending == ".toml") {
     add_catalog_toml(catalog, *text, name, faults, notes);
+  } else if (ending == ".csv" && is_skypilot(*text, name)) {
+    add_skypilot(catalog, std::move(*text), name, faults, notes);
   } else if (ending == ".csv") {
     add_offers_csv(catalog, std::move(*text), name, faults, notes);
   } else {
