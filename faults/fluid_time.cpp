@@ -33,19 +33,20 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   const double save_per_step = n > 0 ? environment.save_s / n : 0;
   const std::size_t size = states.size();
 
+  // A failure is patched in the time of the state that it leads to. In a state of windows L, steps of U and
+  // gaps of mean w, a step is hit with p(L) and patched 1/(1 - p') times for ell, so that there are
+  //   p/(1 - p') w/(U + ell p/(1 - p'))
+  // patches a failure: fewer than one where several fall into a step.
   std::vector<double> step_s(size);
+  std::vector<double> patched_s(size, 0.0);
   for (std::size_t k = 0; k < size; ++k) {
-    const Gaps gaps(simulation.law, states.gap_s[k]);
-    double patch = 0;
-    if (k + 1 < size) {
-      const double hit = gaps.hit_in_any(states.window_s[k]);
-      const double again =
-          states.patches_repeat
-              ? Gaps(simulation.law, states.gap_s[k + 1]).hit_after(states.patch_s[k + 1], states.window_s[k])
-              : 0;
-      patch = states.survival[k + 1] / states.survival[k] * hit * states.patch_s[k + 1] / (1 - again);
-    }
-    step_s[k] = states.window_s[k] + patch + states.sync_s + save_per_step;
+    step_s[k] = states.window_s[k] + states.sync_s + save_per_step;
+    if (k + 1 == size) break;
+    const double ell = states.patch_s[k + 1];
+    const Gaps after(simulation.law, states.gap_s[k + 1]);
+    const double again = states.patches_repeat ? after.hit_after(ell, states.window_s[k]) : 0;
+    const double patches = Gaps(simulation.law, states.gap_s[k]).hit_in_any(states.window_s[k]) / (1 - again);
+    patched_s[k + 1] = ell * patches * states.gap_s[k] / (step_s[k] + ell * patches);
   }
 
   PreciseTime result;
@@ -61,7 +62,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
     const double cv2 = Gaps(simulation.law, w).squared_variation();
     cycle += p * w;
     up += p * w * states.later[k];
-    work += p * w * states.later[k] / step_s[k];
+    work += p * (w - patched_s[k]) * states.later[k] / step_s[k];
     stacked += p * w * states.later[k] * states.stacks[k];
     squares += p * w * (w * (1 + cv2) + 2 * before);
     before += w;

@@ -7,6 +7,9 @@
 namespace trainfront::faults {
 namespace {
 
+// Steps between checkpoints that the chain can hold; with more, hardly any cycle loses work.
+constexpr std::int64_t kLongestChain = 2000;
+
 // Golden steps on a flat function of whole numbers: start at the square-root rule and walk.
 std::int64_t best_interval(Simulation simulation, const Survival& survival, std::int64_t start) {
   const auto time = [&](std::int64_t n) {
@@ -77,8 +80,8 @@ PreciseTime precise_time(const Simulation& simulation) {
   }
   const double mtbf_s = simulation.environment.group_mtbf_s / static_cast<double>(simulation.units);
   PreciseTime fluid = fluid_time(settled, survival);
-  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) ||
-      settled.checkpoint_every > 2000) {
+  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) || settled.checkpoint_every == 0 ||
+      settled.checkpoint_every > kLongestChain) {
     return fluid;
   }
   Simulation exponential = settled;

@@ -1,0 +1,144 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "faults/incomplete_gamma.hpp"
+#include "faults/monte_carlo.hpp"
+#include "faults/precise_time.hpp"
+#include "faults/renewal.hpp"
+
+using namespace trainfront::faults;
+
+namespace {
+
+struct Case {
+  Protection protection;
+  std::int64_t n;
+  FailureLaw law;
+};
+
+std::vector<Case> cases() {
+  Protection elastic{Scheme::kElastic};
+  elastic.k_max = 6;
+  Protection parts{Scheme::kSpare, 6};
+  parts.sub_shards = 4;
+  parts.k_max = 8;
+  const FailureLaw falling;
+  const FailureLaw constant{1, false, false};
+  const FailureLaw in_restart{1, true, true};
+  const FailureLaw weibull{0.78, false, false};
+  return {{{Scheme::kCheckpoint}, 32, falling},
+          {{Scheme::kCheckpoint}, 32, weibull},
+          {{Scheme::kSpare, 2}, 32, constant},
+          {{Scheme::kSpare, 6}, 32, falling},
+          {{Scheme::kSpare, 6}, 200, in_restart},
+          {{Scheme::kSpare, 6}, 32, weibull},
+          {{Scheme::kReplication, 4}, 32, falling},
+          {elastic, 32, constant},
+          {parts, 32, falling},
+          {{Scheme::kSpare, 3}, 32, in_restart}};
+}
+
+Simulation setup_of(const Case& c, double steps_per_mtbf) {
+  Simulation setup;
+  setup.units = c.n;
+  setup.protection = c.protection;
+  setup.law = c.law;
+  setup.step = {0.05, 0.95};
+  setup.environment = {steps_per_mtbf * static_cast<double>(c.n), 4, 0.5, 0.1, 0.02};
+  setup.checkpoint_every = -1;
+  setup.steps = 1'000'000;
+  return setup;
+}
+
+}  // namespace
+
+TEST_CASE("closed forms meet the simulated time within the noise of the simulation") {
+  for (const double steps_per_mtbf : {5.0, 20.0, 100.0}) {
+    double error = 0;
+    double fast_error = 0;
+    double noise = 0;
+    for (const Case& c : cases()) {
+      Simulation setup = setup_of(c, steps_per_mtbf);
+      const PreciseTime closed = precise_time(setup);
+      REQUIRE(std::isfinite(closed.time_s));
+      const double fast =
+          run_time(cycle_table(c.n, c.protection, c.law), setup.step, setup.environment, 1).time_s;
+      setup.checkpoint_every = closed.checkpoint_every;
+      setup.steps =
+          static_cast<std::int64_t>(std::min(400'000.0, std::max(20'000.0, 200 * closed.saved_steps)));
+      std::vector<double> times;
+      for (std::int64_t number = 0; number < 6; ++number) {
+        times.push_back(simulate(setup, number).time_s / static_cast<double>(setup.steps));
+      }
+      const Mean simulated = mean_of(times);
+      const double e = closed.time_s / 1e6 / simulated.value - 1;
+      CAPTURE(steps_per_mtbf);
+      CAPTURE(static_cast<int>(c.protection.scheme));
+      CAPTURE(c.protection.r);
+      CAPTURE(simulated.value);
+      CHECK(std::abs(e) < 0.02 + 4 * simulated.standard_error / simulated.value);
+      error += std::abs(e);
+      fast_error += std::abs(fast / simulated.value - 1);
+      noise += simulated.standard_error / simulated.value;
+    }
+    const auto n = static_cast<double>(cases().size());
+    MESSAGE(steps_per_mtbf, " steps per MTBF, mean error: precise ", 100 * error / n, " %, kernel ",
+            100 * fast_error / n, " %, noise ", 100 * noise / n, " %");
+    CHECK(error / n < (steps_per_mtbf < 20 ? 0.01 : 0.003) + noise / n);
+    if (steps_per_mtbf >= 20) CHECK(fast_error / n < 0.003 + noise / n);
+  }
+}
+
+TEST_CASE("below 20 steps the chain takes over without a jump") {
+  Case c = cases()[3];
+  const double above = precise_time(setup_of(c, 20.001)).time_s;
+  const double below = precise_time(setup_of(c, 19.999)).time_s;
+  CHECK(below / above == doctest::Approx(1).epsilon(0.003));
+}
+
+TEST_CASE("the best interval is no worse than its neighbours") {
+  for (const Case& c : cases()) {
+    Simulation setup = setup_of(c, 50);
+    const PreciseTime best = precise_time(setup);
+    if (best.checkpoint_every == 0) continue;
+    for (const double factor : {0.5, 0.8, 1.25, 2.0}) {
+      setup.checkpoint_every =
+          std::max<std::int64_t>(1, std::llround(factor * static_cast<double>(best.checkpoint_every)));
+      CHECK(precise_time(setup).time_s >= best.time_s * (1 - 1e-5));
+    }
+  }
+}
+
+TEST_CASE("precise time without failures, without sense and without end") {
+  Simulation setup = setup_of(cases()[3], 50);
+  setup.environment.group_mtbf_s = std::numeric_limits<double>::infinity();
+  CHECK(precise_time(setup).time_s == doctest::Approx(1e6));
+  setup = setup_of(cases()[3], 50);
+  setup.units = 0;
+  CHECK(std::isinf(precise_time(setup).time_s));
+  setup = setup_of(cases()[3], 50);
+  setup.protection.r = 33;
+  CHECK(std::isinf(precise_time(setup).time_s));
+  setup = setup_of(cases()[0], 0.001);
+  CHECK(std::isinf(precise_time(setup).time_s));
+}
+
+TEST_CASE("the incomplete gamma function") {
+  CHECK(upper_gamma(1, 2) == doctest::Approx(std::exp(-2.0)).epsilon(1e-13));
+  CHECK(upper_gamma(0.5, 1.3) == doctest::Approx(std::erfc(std::sqrt(1.3))).epsilon(1e-12));
+  CHECK(upper_gamma(3, 0.7) == doctest::Approx(std::exp(-0.7) * (1 + 0.7 + 0.245)).epsilon(1e-13));
+  CHECK(upper_gamma(4, 0) == 1);
+  CHECK(upper_gamma(1e5, 1e5) == doctest::Approx(0.5).epsilon(0.002));
+}
+
+TEST_CASE("exponential failures have no memory, Weibull ones of shape below 1 come in clusters") {
+  const Gaps exponential({1, true, false}, 100);
+  CHECK(exponential.hit_in_any(10) == doctest::Approx(1 - std::exp(-0.1)));
+  CHECK(exponential.hit_after(10, 5) == doctest::Approx(1 - std::exp(-0.1)));
+  const Gaps weibull({0.78, true, false}, 100);
+  CHECK(weibull.squared_variation() == doctest::Approx(1.68).epsilon(0.01));
+  CHECK(weibull.hit_after(10, 5) > weibull.hit_in_any(10));
+}
