@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "engine/commands/validate.hpp"
 #include "engine/errors.hpp"
 #include "inputs/diagnostics.hpp"
 #include "inputs/suggest.hpp"
@@ -40,6 +41,16 @@ void runs_parallel(CLI::App* command, Invocation& chosen, std::shared_ptr<Option
   command->callback([&chosen, options, run] {
     chosen.parallel = [options, run](World& world) { return run(*options, world); };
   });
+}
+
+void add_validate(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<ValidateOptions>();
+  CLI::App* command =
+      add_command(app, "validate", "Compare predictions with measured runs or operators", options);
+  command->add_option("files", options->files, "CSV files; their headers tell what they measure")->required();
+  command->add_option("--rows", options->rows, "Write every compared row to this CSV file");
+  command->add_option("--page", options->page, "Write the result as a Markdown page, with a plot beside it");
+  runs_serial(command, chosen, options, run_validate);
 }
 
 // What went wrong, with the nearest name where a command or an option is not known.
@@ -85,6 +96,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "trainfront " TRAINFRONT_VERSION);
   app.require_subcommand(1);
   app.fallthrough(false);
+  add_validate(app, chosen);
 
   try {
     app.parse(argc, argv);

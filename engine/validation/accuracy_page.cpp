@@ -1,0 +1,88 @@
+#include "engine/validation/accuracy_page.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace trainfront::engine {
+
+namespace {
+
+std::string figure(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "";
+}
+
+std::string signed_figure(double value) {
+  return std::isfinite(value) ? fmt::format("{:+.1f}", value) : "";
+}
+
+std::string table(std::string_view title, const std::vector<Accuracy>& groups) {
+  std::string text = fmt::format(
+      "| {} | rows | median APE | mean APE | bias | cells | tau | median regret "
+      "|\n|-|-:|-:|-:|-:|-:|-:|-:|\n",
+      title);
+  for (const Accuracy& accuracy : groups) {
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", accuracy.name, accuracy.rows,
+                        figure(accuracy.median_ape, 1), figure(accuracy.mean_ape, 1),
+                        signed_figure(accuracy.bias), accuracy.cells, figure(accuracy.kendall_tau, 2),
+                        figure(accuracy.median_regret, 1));
+  }
+  return text + "\n";
+}
+
+std::string counts(const Predictions& predictions) {
+  std::string text = fmt::format(
+      "{} rows were read and {} predicted; of the {} rows of quality A and B, {}. The others, by reason:\n\n",
+      predictions.rows, predictions.runs.size(), predictions.rows_of_quality,
+      predictions.predicted_of_quality);
+  if (predictions.not_modelled.empty()) text += "- none\n";
+  for (const auto& [reason, count] : predictions.not_modelled)
+    text += fmt::format("- {}: {}\n", reason, count);
+  return text + "\n";
+}
+
+std::string memory(const AccuracyReport& report) {
+  if (report.memory_with_stress.rows == 0) return "";
+  return fmt::format(
+      "## Memory\n\nPeak memory that the runs themselves printed, against the worst stage's: {} rows, median "
+      "error {} %, "
+      "mean {} %, bias {} %. With the stress layouts {} rows, median {} %.\n\n",
+      report.memory.rows, figure(report.memory.median_ape, 1), figure(report.memory.mean_ape, 1),
+      signed_figure(report.memory.bias), report.memory_with_stress.rows,
+      figure(report.memory_with_stress.median_ape, 1));
+}
+
+}  // namespace
+
+std::string accuracy_page(const AccuracyReport& report, const std::string& plot_file) {
+  std::string text =
+      "# Accuracy on published training runs\n\n"
+      "This page is written by `trainfront validate FILES --page docs/accuracy.md`; do not edit it by "
+      "hand.\n\n"
+      "Errors are per cent of the measured value, on the quantity that the source states (step time, or "
+      "tokens per "
+      "second and GPU; TFLOP/s and MFU under the source's own count of FLOPs where there is nothing else). "
+      "Bias is the "
+      "median signed error, above 0 where the prediction is too high. A cell is one source, model, sequence "
+      "length and "
+      "number of GPUs: tau is Kendall's rank correlation over its layouts (median over cells of three or "
+      "more), regret "
+      "how much slower the layout that the model would choose is than the best measured one.\n\n"
+      "Constants belong to a device profile or to a dated framework profile, never to a model or a source. "
+      "Several "
+      "profiles were read off these same runs, so their rows measure how well the form fits; what they say "
+      "of runs not "
+      "seen is in the section on held-out rows of `docs/cost-model.md`, where there is one.\n\n";
+  text += counts(report.predictions);
+  text += fmt::format("![Measured against predicted speed]({})\n\n", plot_file);
+  text += "## By source\n\n" + table("source", report.by_source);
+  text += "## By framework profile\n\n" + table("profile", report.by_profile);
+  text += "## By split\n\n" + table("split", report.by_split);
+  std::vector<Accuracy> totals = report.by_kind;
+  totals.push_back(report.all);
+  text += "## In total\n\n" + table("kind", totals);
+  text += memory(report);
+  return text;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/validation/accuracy.hpp"
+#include "engine/validation/prediction.hpp"
+
+namespace trainfront::engine {
+
+// All that a comparison with training runs yields.
+struct AccuracyReport {
+  Predictions predictions;
+  Accuracy all;  // rows that are not stress layouts
+  Accuracy stress;
+  std::vector<Accuracy> by_source, by_split, by_profile;
+  std::vector<Accuracy> by_kind;  // dense and MoE
+  MemoryAccuracy memory, memory_with_stress;
+};
+AccuracyReport report_accuracy(Predictions predictions);
+
+std::string accuracy_json(const AccuracyReport& report);
+
+// For a terminal.
+std::string accuracy_text(const AccuracyReport& report);
+
+// id,source,quantity,measured,predicted,ape and what explains them; ape in per cent.
+std::string accuracy_rows_csv(std::span<const RunPrediction> runs);
+
+}  // namespace trainfront::engine

@@ -1,0 +1,154 @@
+#include "engine/validation/prediction.hpp"
+
+#include <cmath>
+
+#include "costmodel/flops.hpp"
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/memory.hpp"
+#include "costmodel/step_time.hpp"
+#include "inputs/run_setup.hpp"
+
+namespace trainfront::engine {
+
+namespace {
+
+using inputs::FlopCount;
+using inputs::RunQuantity;
+using inputs::RunSetup;
+
+constexpr double kGib = 1073741824.0;
+
+double printed_flops_per_token(const RunSetup& setup) {
+  using costmodel::AttentionCount;
+  const auto flops = [&](AttentionCount count) {
+    return costmodel::training_flops_per_token(setup.model, setup.recipe.sequence_length, count);
+  };
+  switch (setup.flops.count) {
+    case FlopCount::kCausal:
+      return flops(AttentionCount::kCausal).total();
+    case FlopCount::kHardware:
+      return costmodel::recomputed_flops_per_token(flops(AttentionCount::kFull));
+    case FlopCount::kFull:
+      break;
+  }
+  return flops(AttentionCount::kFull).total();
+}
+
+// Tokens per second and GPU that make one unit of the quantity; a step's time is their reciprocal.
+double units_per_speed(const RunSetup& setup) {
+  const double peak = setup.flops.peak_flops_per_s > 0 ? setup.flops.peak_flops_per_s
+                                                       : setup.hardware.device.bf16_flops_per_s;
+  switch (setup.quantity) {
+    case RunQuantity::kTflopsPerGpu:
+      return printed_flops_per_token(setup) / 1e12;
+    case RunQuantity::kMfuPercent:
+      return 100 * printed_flops_per_token(setup) / peak;
+    case RunQuantity::kStepTime:
+    case RunQuantity::kTokensPerSecondPerGpu:
+      break;
+  }
+  return 1;
+}
+
+const costmodel::FrameworkProfile& profile_of(const RunSetup& setup, Predictions& into) {
+  if (const costmodel::FrameworkProfile* profile = costmodel::find_profile(setup.framework_profile))
+    return *profile;
+  const costmodel::FrameworkProfile& fallback = costmodel::default_profile(setup.layout.framework);
+  ++into.unknown_profiles[setup.framework_profile + ", " + fallback.name + " in its place"];
+  return fallback;
+}
+
+// Allocated bytes, as frameworks print them: without what the CUDA context and NCCL take beside the
+// allocator.
+double allocated_gib(const RunSetup& setup) {
+  const bool nanotron = setup.framework_profile.starts_with("nanotron");
+  const costmodel::MemoryProfile& profile = nanotron
+                                                ? costmodel::nanotron_memory_profile()
+                                                : costmodel::default_memory_profile(setup.layout.framework);
+  const costmodel::LayoutMemory memory =
+      costmodel::layout_memory(setup.model, setup.recipe, setup.layout, profile);
+  const costmodel::MemoryParts parts =
+      costmodel::peak_memory(memory, setup.layout.dp, setup.global_batch).parts;
+  return (parts.total() - (nanotron ? 0.0 : parts.overhead)) / kGib;
+}
+
+// The prediction, or nothing if the model gives no finite time.
+std::optional<RunPrediction> predict(const inputs::RunRow& row, const RunSetup& setup,
+                                     const costmodel::FrameworkProfile& framework) {
+  const costmodel::LayoutCost cost =
+      costmodel::layout_cost(setup.model, setup.recipe, setup.layout, setup.hardware, framework);
+  const costmodel::StepTime step = costmodel::step_time(cost, setup.layout.dp, setup.global_batch, {});
+  const double step_s = step.with_stacks(1);
+  if (!std::isfinite(step_s) || !(step_s > 0)) return std::nullopt;
+
+  RunPrediction run;
+  run.id = row.id;
+  run.source = row.source;
+  run.model = row.model_name;
+  run.quality = row.quality;
+  run.split = row.split;
+  run.framework_profile = framework.name;
+  run.quantity = quantity_name(setup.quantity);
+  run.measured = setup.measured;
+  run.gpus = setup.gpus;
+  run.sequence_length = setup.recipe.sequence_length;
+  run.micro_batches = static_cast<int>(costmodel::micro_batches(setup.layout, setup.global_batch));
+  run.evidence = step.evidence;
+  run.is_moe = setup.model.is_moe();
+  run.assumed = setup.assumed;
+  run.measured_memory_gib = setup.memory_gib;
+  run.predicted_memory_gib = allocated_gib(setup);
+
+  const double tokens_per_gpu = static_cast<double>(setup.global_batch) * setup.recipe.sequence_length /
+                                static_cast<double>(setup.gpus);
+  run.predicted_tokens_per_s_per_gpu = tokens_per_gpu / step_s;
+  if (setup.quantity == RunQuantity::kStepTime) {
+    run.predicted = step_s;
+    run.measured_tokens_per_s_per_gpu = tokens_per_gpu / setup.measured;
+  } else {
+    run.predicted = run.predicted_tokens_per_s_per_gpu * units_per_speed(setup);
+    run.measured_tokens_per_s_per_gpu = setup.measured / units_per_speed(setup);
+  }
+  const costmodel::TokenFlops flops = costmodel::training_flops_per_token(
+      setup.model, setup.recipe.sequence_length, costmodel::AttentionCount::kFull);
+  run.mfu = costmodel::model_flops_utilization(flops.total(), run.predicted_tokens_per_s_per_gpu,
+                                               setup.hardware.device.bf16_flops_per_s);
+  return run;
+}
+
+}  // namespace
+
+void Predictions::merge(Predictions other) {
+  rows += other.rows;
+  rows_of_quality += other.rows_of_quality;
+  predicted_of_quality += other.predicted_of_quality;
+  runs.insert(runs.end(), std::make_move_iterator(other.runs.begin()),
+              std::make_move_iterator(other.runs.end()));
+  for (const auto& [reason, count] : other.not_modelled) not_modelled[reason] += count;
+  for (const auto& [profile, count] : other.unknown_profiles) unknown_profiles[profile] += count;
+}
+
+Predictions predict_runs(const inputs::RunTable& table, const inputs::Catalog& catalog) {
+  Predictions predictions;
+  for (const inputs::RunRow& row : table.rows) {
+    ++predictions.rows;
+    const bool counts = row.quality.empty() || row.quality == "A" || row.quality == "B";
+    if (counts) ++predictions.rows_of_quality;
+    const inputs::RunReading reading = inputs::read_setup(row, catalog);
+    if (!reading.setup) {
+      ++predictions.not_modelled[reading.reason];
+      continue;
+    }
+    const costmodel::FrameworkProfile& framework = profile_of(*reading.setup, predictions);
+    std::optional<RunPrediction> run = predict(row, *reading.setup, framework);
+    if (!run) {
+      ++predictions.not_modelled["the model gives no finite step time"];
+      continue;
+    }
+    if (counts) ++predictions.predicted_of_quality;
+    predictions.runs.push_back(std::move(*run));
+  }
+  return predictions;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,89 @@
+#include "inputs/run_framework.hpp"
+
+#include "inputs/run_spelling.hpp"
+
+namespace trainfront::inputs {
+
+namespace {
+
+using costmodel::Framework;
+using costmodel::Recompute;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Megatron-Bridge releases: "container 26.02.01" in the notes of its performance tables; 0 if there is none.
+double container_release(const std::string& notes) {
+  const std::size_t at = notes.find("container ");
+  if (at == std::string::npos || at + 15 > notes.size()) return 0;
+  const auto digit = [&](std::size_t i) { return static_cast<double>(notes[at + 10 + i] - '0'); };
+  const double release = 10 * digit(0) + digit(1) + (10 * digit(3) + digit(4)) / 100;
+  // Within a month the patch release: 26.02.01 lies between 26.02 and 26.03.
+  return notes.compare(at + 15, 1, ".") == 0 ? release + 0.005 : release;
+}
+
+std::string bridge_profile(const RunRow& row) {
+  const double release = container_release(row.notes);
+  std::string name = release > 0 && release < 26.021 ? "megatron-bridge-2025" : "megatron-bridge-2026";
+  if (contains(row.notes, "a2a overlap on")) name += "-ep-overlap";
+  if (contains(row.notes, "CUDA graphs")) name += "-cuda-graphs";
+  return name;
+}
+
+RunFramework megatron(std::string profile) {
+  return {.rules = Framework::kMegatron, .profile = std::move(profile)};
+}
+
+RunFramework fully_sharded(std::string profile) {
+  return {.rules = Framework::kTorchtitan, .profile = std::move(profile), .default_zero = 3};
+}
+
+RunFramework plain_megatron(const RunRow& row, const std::string& name) {
+  const double year = row.year.value_or(2026);
+  if (contains(name, "core 0.") || contains(name, "mcore")) {
+    RunFramework result = megatron("megatron-core-2025");
+    result.experts_follow_tp = !contains(name, "folding");
+    return result;
+  }
+  if (year >= 2025) return megatron("megatron-2026");
+  // Until flash attention came, in 2023, gradients were reduced without the distributed optimizer.
+  RunFramework result = megatron(year <= 2022 ? "megatron-2022" : "megatron-2023");
+  result.default_zero = year <= 2022 ? 0 : 1;
+  result.experts_follow_tp = true;
+  result.default_sequence_parallel = year >= 2022;
+  return result;
+}
+
+}  // namespace
+
+std::optional<RunFramework> read_framework(const RunRow& row) {
+  const std::string name = lower_case(row.framework);
+  if (contains(name, "nanotron")) return megatron("nanotron-2025");
+  if (contains(name, "megatron-deepspeed")) {
+    RunFramework result = megatron("megatron-deepspeed-2023");
+    result.default_zero = 0;
+    result.default_sequence_parallel = false;
+    return result;
+  }
+  if (contains(name, "bridge")) return megatron(bridge_profile(row));
+  if (contains(name, "nemo")) return megatron("nemo-2025");
+  if (contains(name, "megatron") || contains(name, "megascale")) return plain_megatron(row, name);
+  if (contains(name, "foundry") || contains(name, "composer")) return fully_sharded("llm-foundry-2024");
+  if (contains(name, "torchtitan")) {
+    const std::string notes = lower_case(row.notes);
+    const bool asynchronous = contains(notes, "asynctp") || contains(notes, "async tp");
+    return fully_sharded(asynchronous ? "torchtitan-2024-async-tp" : "torchtitan-2024");
+  }
+  if (contains(name, "maxtext") || contains(name, "paxml") || contains(name, "jax")) {
+    RunFramework result = fully_sharded("maxtext-2025");
+    result.default_recompute = Recompute::kSelective;
+    return result;
+  }
+  if (contains(name, "deepspeed"))
+    return RunFramework{.rules = Framework::kDeepspeed, .profile = "deepspeed-2026"};
+  if (contains(name, "fsdp")) return fully_sharded("torchtitan-2024");
+  return std::nullopt;
+}
+
+}  // namespace trainfront::inputs

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "costmodel/layout.hpp"
+#include "inputs/run_table.hpp"
+
+namespace trainfront::inputs {
+
+// What a table's framework, by name and year, means: whose rules and defaults hold, and the dated profile.
+struct RunFramework {
+  costmodel::Framework rules = costmodel::Framework::kMegatron;
+  std::string profile;  // costmodel::find_profile
+  int default_zero = 1;
+  bool default_sequence_parallel = true;  // with tp > 1
+  bool experts_follow_tp = false;         // expert tensor parallelism is tp unless stated
+  costmodel::Recompute default_recompute = costmodel::Recompute::kNone;
+};
+
+// Nothing for a framework that is not known.
+std::optional<RunFramework> read_framework(const RunRow& row);
+
+}  // namespace trainfront::inputs
