@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "costmodel/data_parallel_time.hpp"
 #include "costmodel/outer_sync.hpp"
+#include "costmodel/stage_ends.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -47,72 +47,31 @@ double flush_time(const LayoutCost& cost, bool crosses, std::int64_t micro_batch
 }
 
 DataParallelCost data_parallel_cost(const LayoutCost& cost, std::int64_t dp, int islands) {
-  const Layout& layout = cost.layout;
-  const FrameworkProfile& framework = *cost.framework;
-  const int domain = cost.hardware->domain_gpus;
-  const std::int64_t inner = dp / islands;
-  const bool per_micro_batch =
-      layout.pp == 1 && (layout.zero == 3 || (layout.zero == 2 && framework.reduces_every_micro_batch));
-  // FSDP moves a block at a time, the others a bucket.
-  const double pieces = layout.zero == 3 ? cost.units : 1;
-
+  const ReplicaCosts replicas = replica_costs(cost, dp, islands);
   DataParallelCost result;
   result.crosses_network = crosses_network(cost, dp);
-  result.evidence = cost.evidence;
-  const ReplicaGroup dense = dense_replicas(layout, inner, domain);
-  const ReplicaRates dense_rates =
-      replica_rates(dense, cost.largest.dense / pieces, layout.zero, *cost.hardware, framework);
-  ReplicaGroup expert;
-  ReplicaRates expert_rates;
-  if (cost.largest.expert > 0) {
-    expert = expert_replicas(layout, inner, domain);
-    expert_rates =
-        replica_rates(expert, cost.largest.expert / pieces, layout.zero, *cost.hardware, framework);
-  }
-  result.evidence = worst(result.evidence, worst(dense_rates.evidence, expert_rates.evidence));
-
-  const double hidden = layout.zero == 0 ? framework.gradient_reduce_hidden : framework.sharded_reduce_hidden;
+  result.evidence = worst(cost.evidence, replicas.evidence);
   double start_s = 0, end_s = 0;  // beyond the flush, the latest over the stages
-  double before_forward = 0, after_backward = 0;
+  double before_forward_s = 0, after_backward_s = 0;
   for (int i = 0; i < cost.run_count; ++i) {
     const StageRun& run = cost.runs[static_cast<std::size_t>(i)];
-    const LocalParameters& held = run.parameters;
-    const double reduce_s = held.dense * dense_rates.reduce_s + held.expert * expert_rates.reduce_s;
-    const double gather_s = held.dense * dense_rates.gather_s + held.expert * expert_rates.gather_s;
-    const double buckets = std::max(
-        1.0, held.dense / dense_rates.bucket + (held.expert > 0 ? held.expert / expert_rates.bucket : 0));
-    const double forward_s = run.time.forward_s;
-    const double backward_s = run.time.backward_s();
-    double tail_s = 0, head_s = 0;
-    if (per_micro_batch && layout.zero == 3) {
-      result.per_micro_batch_s =
-          exposed_gathers(gather_s, cost.units, forward_s, framework.fsdp_exposed) +
-          exposed_gathers(gather_s + reduce_s, cost.units, backward_s, framework.fsdp_exposed);
-    } else {
-      const double exposed = exposed_after(reduce_s, buckets, backward_s, hidden);
-      (per_micro_batch ? result.per_micro_batch_s : tail_s) = exposed;
-      head_s =
-          framework.parameter_gather_overlaps ? exposed_after(gather_s, buckets, forward_s, 1) : gather_s;
-    }
-    const double state = layout.zero == 0 ? held.total()
-                                          : held.dense / static_cast<double>(dense.shard) +
-                                                held.expert / static_cast<double>(expert.shard);
-    const Timed update =
-        memory_bound_time(cost.hardware->device, MemoryBound::kOptimizer, framework.optimizer_bytes * state);
-    result.evidence = worst(result.evidence, update.evidence);
-    tail_s += update.seconds;
+    const StageEnds ends = stage_ends(cost, replicas, run);
+    result.evidence = worst(result.evidence, ends.evidence);
+    result.per_micro_batch_s =
+        std::max(result.per_micro_batch_s, ends.every_forward_s + ends.every_backward_s);
     // A later stage starts later and ends earlier by the passes of those before it.
-    start_s = std::max(start_s, head_s - before_forward);
-    if (tail_s - after_backward > end_s) {
-      end_s = tail_s - after_backward;
-      result.optimizer_s = std::min(update.seconds, end_s);
+    start_s = std::max(start_s, ends.gather_s - before_forward_s);
+    const double tail_s = ends.reduce_s + ends.optimizer_s - after_backward_s;
+    if (tail_s > end_s) {
+      end_s = tail_s;
+      result.optimizer_s = std::min(ends.optimizer_s, tail_s);
     }
-    before_forward += run.stages * forward_s / layout.vpp;
-    after_backward += run.stages * run.time.input_gradient_s / layout.vpp;
+    before_forward_s += run.stages * run.time.forward_s / cost.layout.vpp;
+    after_backward_s += run.stages * run.time.input_gradient_s / cost.layout.vpp;
   }
-  result.optimizer_s += framework.optimizer_extra_s;
-  result.fixed_s =
-      start_s + end_s + cost.placed(result.crosses_network).tied_table_s + framework.optimizer_extra_s;
+  const double extra_s = cost.framework->optimizer_extra_s;
+  result.optimizer_s += extra_s;
+  result.fixed_s = start_s + end_s + cost.placed(result.crosses_network).tied_table_s + extra_s;
   return result;
 }
 

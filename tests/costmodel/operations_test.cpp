@@ -129,11 +129,20 @@ TEST_CASE("sequence parallelism on one tensor rank changes nothing") {
 TEST_CASE("a token's copies travel to its experts and back, forward and backward") {
   Layout layout;
   layout.ep = 8;
-  const Operations operations = layer_operations(reference::mixtral_8x7b(), sequences_of(4096), layout,
-                                                 default_profile(Framework::kMegatron), Block::kMoe);
+  FrameworkProfile framework = default_profile(Framework::kMegatron);
+  framework.dispatcher = Dispatcher::kAllToAll;
+  const auto layer = [&] {
+    return layer_operations(reference::mixtral_8x7b(), sequences_of(4096), layout, framework, Block::kMoe);
+  };
   // 4,096 tokens, 2 experts each, 4,096 elements of 2 bytes, there and back.
-  CHECK(bytes_of(operations, "dispatch and combine", Pass::kForward) == 2.0 * 4096 * 2 * 4096 * 2);
-  CHECK(bytes_of(operations, "dispatch and combine", Pass::kInputGradient) == 2.0 * 4096 * 2 * 4096 * 2);
+  CHECK(bytes_of(layer(), "dispatch and combine", Pass::kForward) == 2.0 * 4096 * 2 * 4096 * 2);
+  CHECK(bytes_of(layer(), "dispatch and combine", Pass::kInputGradient) == 2.0 * 4096 * 2 * 4096 * 2);
+  framework.dispatcher = Dispatcher::kDeduplicated;
+  double tokens = 0;
+  for (const Operation& operation : layer()) {
+    if (const auto* sent = std::get_if<Dispatch>(&operation.work)) tokens += operation.count * sent->tokens;
+  }
+  CHECK(tokens == 4 * 4096);
 }
 
 TEST_CASE("a ring sends keys and values cp - 1 times; balanced ranks share the causal mask evenly") {
