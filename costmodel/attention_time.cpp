@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <cmath>
 
-#include "costmodel/kernel_time.hpp"
+#include "costmodel/attention_form.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -18,21 +19,71 @@ double scored_pairs(const AttentionShape& shape) {
   return std::min(before, window) * growing + growing * growing / 2 + window * (queries - growing);
 }
 
+// The same with the keys that tiles at the mask's edge score in vain.
+double counted_pairs(const AttentionFit& fit, const AttentionShape& shape) {
+  if (!shape.causal) return scored_pairs(shape) + fit.half_sequence * shape.queries;
+  return scored_pairs(shape) + fit.half_sequence / 2 * std::min(shape.queries, shape.keys);
+}
+
+double causal_work(const AttentionFit& fit, double sequence, double heads, double head_dim) {
+  return heads * sequence * (sequence + fit.half_sequence) * (2 * head_dim + 2 * fit.softmax_dims);
+}
+
+bool is_empty(const AttentionShape& shape) {
+  return shape.batch * shape.heads <= 0 || shape.queries <= 0 || shape.keys <= 0;
+}
+
 }  // namespace
+
+double attention_work(const AttentionFit& fit, const AttentionShape& shape) {
+  return 2 * shape.batch * shape.heads * counted_pairs(fit, shape) *
+         (shape.qk_dim + shape.value_dim + 2 * fit.softmax_dims);
+}
+
+double equivalent_sequence(const AttentionFit& fit, const AttentionShape& shape) {
+  // s (s + s0) / 2 = pairs
+  const double half = fit.half_sequence / 2;
+  return std::sqrt(half * half + 2 * counted_pairs(fit, shape)) - half;
+}
+
+double attention_form(const AttentionFit& fit, const AttentionShape& shape) {
+  const double bytes = 2 * shape.batch * (shape.qk_dim + shape.value_dim) *
+                       (shape.queries * shape.heads + shape.keys * shape.kv_heads);
+  return fit.launch_s + attention_work(fit, shape) / fit.flops_per_s + bytes / fit.bytes_per_s;
+}
+
+double attention_forward(const AttentionFit& fit, const AttentionShape& shape) {
+  if (fit.table.empty()) return attention_form(fit, shape);
+  const double heads = shape.batch * shape.heads, head_dim = (shape.qk_dim + shape.value_dim) / 2;
+  const double sequence = equivalent_sequence(fit, shape);
+  const double more_work = causal_work(fit, sequence, heads, head_dim) -
+                           causal_work(fit, std::min(sequence, fit.table.clamped(0, sequence)),
+                                       std::min(heads, fit.table.clamped(1, heads)),
+                                       std::min(head_dim, fit.table.clamped(2, head_dim)));
+  return fit.table.at(std::max(sequence, 1e-9), heads, head_dim) + more_work / fit.flops_per_s;
+}
+
+double attention_cache_s(const AttentionFit& fit, const AttentionShape& shape) {
+  if (fit.cache_bytes_per_s <= 0) return 0;
+  return 2 * shape.batch * shape.keys * shape.kv_heads * (shape.qk_dim + shape.value_dim) /
+         fit.cache_bytes_per_s;
+}
 
 // Fused attention (FlashAttention, arXiv 2205.14135): the scores never leave the chip, so that time is matrix
 // products, the softmax between them, and reading Q, K, V and writing O once.
 Timed attention_forward_time(const Device& device, const AttentionShape& shape) {
   const AttentionFit& fit = device.profile.attention;
-  const double sequences = shape.batch * shape.heads;
-  if (sequences <= 0 || shape.queries <= 0 || shape.keys <= 0) return {0, fit.evidence};
-  const double edge_keys = (shape.causal ? 0.5 : 1.0) * fit.half_sequence;
-  const double edge = edge_keys * (shape.causal ? std::min(shape.queries, shape.keys) : shape.queries);
-  const double work =
-      2 * sequences * (scored_pairs(shape) + edge) * (shape.qk_dim + shape.value_dim + 2 * fit.softmax_dims);
-  const double bytes = 2 * shape.batch * (shape.qk_dim + shape.value_dim) *
-                       (shape.queries * shape.heads + shape.keys * shape.kv_heads);
-  return {fit.launch_s + work / fit.flops_per_s + bytes / fit.bytes_per_s, fit.evidence};
+  if (is_empty(shape)) return {0, fit.evidence};
+  Evidence evidence = fit.evidence;
+  if (!fit.table.empty()) {
+    if (!fit.table.covers(equivalent_sequence(fit, shape), shape.batch * shape.heads,
+                          (shape.qk_dim + shape.value_dim) / 2)) {
+      evidence = worst(evidence, Evidence::kExtrapolated);
+    } else if (!shape.causal || shape.queries != shape.keys || shape.window > 0) {
+      evidence = worst(evidence, Evidence::kInterpolated);
+    }
+  }
+  return {attention_forward(fit, shape), evidence};
 }
 
 Timed attention_backward_time(const Device& device, const AttentionShape& shape) {

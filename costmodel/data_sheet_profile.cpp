@@ -14,7 +14,8 @@ namespace {
 // tables; sustained clocks: MAMF (stas00/ml-engineering) and MosaicML's and NeMo's published training runs.
 // 2026-11-29.
 struct Family {
-  double gemm_peak, gemm_memory, gemm_norm, gemm_launch_s, occupancy_exponent, k_half, sustained_slowdown;
+  double gemm_peak, gemm_memory, gemm_norm, gemm_launch_s, occupancy_exponent, k_half, tile_half,
+      sustained_slowdown;
   double fp8_over_bf16;  // of the peak ratio
   double grouped_peak, grouped_memory;
   double attention_peak, half_sequence, backward_factor;
@@ -34,12 +35,13 @@ LinkFit link(double base_us, double per_rank_us, double link_share, double copy_
 }
 
 Family ampere() {
-  return {.gemm_peak = 257.0 / 312,
-          .gemm_memory = 2.73 / 2.039,
-          .gemm_norm = 2.56,
-          .gemm_launch_s = 5.1e-6,
-          .occupancy_exponent = 0.476,
-          .k_half = 111,
+  return {.gemm_peak = 273.0 / 312,
+          .gemm_memory = 1.46 / 2.039,
+          .gemm_norm = 3.05,
+          .gemm_launch_s = 4.0e-6,
+          .occupancy_exponent = 1,
+          .k_half = 161,
+          .tile_half = 11.6,
           .sustained_slowdown = 1,
           .fp8_over_bf16 = 0.89,
           .grouped_peak = 0.83,
@@ -64,12 +66,13 @@ Family ampere() {
 }
 
 Family hopper() {
-  return {.gemm_peak = 802.0 / 989.4,
-          .gemm_memory = 2.91 / 3.35,
-          .gemm_norm = 3.74,
-          .gemm_launch_s = 3e-6,
-          .occupancy_exponent = 0.094,
-          .k_half = 105,
+  return {.gemm_peak = 815.0 / 989.4,
+          .gemm_memory = 2.72 / 3.35,
+          .gemm_norm = 3.62,
+          .gemm_launch_s = 2.7e-6,
+          .occupancy_exponent = 1,
+          .k_half = 111,
+          .tile_half = 1.0,
           .sustained_slowdown = 1.08,
           .fp8_over_bf16 = 0.89,
           .grouped_peak = 975.0 / 989.4,
@@ -94,12 +97,13 @@ Family hopper() {
 }
 
 Family blackwell() {
-  return {.gemm_peak = 0.97 * 1745 / 2250,
-          .gemm_memory = 2.91 / 3.35,
-          .gemm_norm = 3.74,
-          .gemm_launch_s = 3e-6,
-          .occupancy_exponent = 0.55,
-          .k_half = 105,
+  return {.gemm_peak = 1625.0 / 2250,
+          .gemm_memory = 5.96 / 8,
+          .gemm_norm = 2.23,
+          .gemm_launch_s = 2.2e-6,
+          .occupancy_exponent = 1,
+          .k_half = 0,
+          .tile_half = 2.6,
           .sustained_slowdown = 1.08,
           .fp8_over_bf16 = 0.89,
           .grouped_peak = 2285.0 / 2250,
@@ -138,7 +142,6 @@ Family cdna() {
 Family ada() {
   Family family = hopper();
   family.gemm_peak = 0.6;
-  family.occupancy_exponent = 0.3;
   family.grouped_peak = 0.6;
   family.attention_peak = 0.5;
   family.sustained_slowdown = 1;
@@ -162,6 +165,7 @@ GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, d
           .launch_s = family.gemm_launch_s,
           .occupancy_exponent = family.occupancy_exponent,
           .k_half = family.k_half,
+          .tile_half = family.tile_half,
           .sustained_slowdown = family.sustained_slowdown,
           .evidence = Evidence::kDataSheet};
 }

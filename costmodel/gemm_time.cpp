@@ -2,44 +2,83 @@
 #include <array>
 #include <cmath>
 
+#include "costmodel/gemm_form.hpp"
 #include "costmodel/kernel_time.hpp"
 #include "costmodel/norm_sum.hpp"
 
 namespace trainfront::costmodel {
 namespace {
 
-// Output tiles of one thread block, and the speed of their inner loop against the largest.
+// Output tiles of one thread block (CUTLASS and cuBLAS kernels' usual ones).
 struct Tile {
-  double rows, columns, speed;
+  double rows, columns;
 };
-constexpr std::array<Tile, 5> kTiles{
-    {{256, 128, 1}, {128, 256, 1}, {128, 128, 0.9}, {128, 64, 0.75}, {64, 64, 0.55}}};
+constexpr std::array<Tile, 11> kTiles{{{256, 256},
+                                       {256, 128},
+                                       {128, 256},
+                                       {128, 128},
+                                       {256, 64},
+                                       {64, 256},
+                                       {128, 64},
+                                       {64, 128},
+                                       {64, 64},
+                                       {128, 32},
+                                       {32, 64}}};
+// Outputs over operands read, of the largest tile.
+constexpr double kBestIntensity = 128;
 
 // Output elements that the device computes while it works on m x n with the best tile: padded to whole tiles
 // and whole waves of thread blocks, and counted at the largest tile's speed. >= m n, and grows with both.
-double padded_outputs(double m, double n, int compute_units) {
+double padded_outputs(const GemmFit& fit, double m, double n, int compute_units) {
   double best = INFINITY;
   for (const Tile& tile : kTiles) {
     const double blocks = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
     const double waves = std::ceil(blocks / compute_units);
-    best = std::min(best, waves * compute_units * tile.rows * tile.columns / tile.speed);
+    const double intensity = tile.rows * tile.columns / (tile.rows + tile.columns);
+    const double slowdown = (1 + fit.tile_half / intensity) / (1 + fit.tile_half / kBestIntensity);
+    best = std::min(best, waves * compute_units * tile.rows * tile.columns * slowdown);
   }
   return best;
 }
 
+double gemm_bytes(Precision precision, double m, double n, double k) {
+  return (precision == Precision::kFp8 ? 1 : 2) * k * (m + n) + 2 * m * n;
+}
+
 }  // namespace
 
-Timed gemm_time(const Device& device, Precision precision, double m, double n, double k) {
-  const GemmFit& fit = precision == Precision::kFp8 ? device.profile.fp8 : device.profile.bf16;
-  if (m <= 0 || n <= 0 || k <= 0) return {0, fit.evidence};
-  const double input_bytes = precision == Precision::kFp8 ? 1 : 2;
+double gemm_form(const GemmFit& fit, Precision precision, int compute_units, double m, double n, double k) {
   const double outputs = m * n;
   // (padded/outputs)^w outputs grows with m and n as w <= 1: a wave that fills up costs no less.
   const double compute_s =
       2 * outputs * (k + fit.k_half) / fit.flops_per_s *
-      std::pow(padded_outputs(m, n, device.compute_units) / outputs, fit.occupancy_exponent);
-  const double memory_s = (input_bytes * k * (m + n) + 2 * outputs) / fit.bytes_per_s;
-  return {fit.sustained_slowdown * (fit.launch_s + norm_sum(compute_s, memory_s, fit.norm)), fit.evidence};
+      std::pow(padded_outputs(fit, m, n, compute_units) / outputs, fit.occupancy_exponent);
+  return fit.launch_s + norm_sum(compute_s, gemm_bytes(precision, m, n, k) / fit.bytes_per_s, fit.norm);
+}
+
+double gemm_burst(const GemmFit& fit, Precision precision, int compute_units, double m, double n, double k) {
+  if (fit.table.empty()) return gemm_form(fit, precision, compute_units, m, n, k);
+  const double near_m = fit.table.clamped(0, m), near_n = fit.table.clamped(1, n),
+               near_k = fit.table.clamped(2, k);
+  double seconds = fit.table.at(m, n, k);
+  if (fit.form_share > 0) {
+    seconds *= std::pow(gemm_form(fit, precision, compute_units, near_m, near_n, near_k), fit.form_share);
+  }
+  // Beyond the table's upper edges the work that is too much for it is added at the form's rates: both
+  // differences grow with every size.
+  const double more_flops = 2 * (m * n * k - std::min(m, near_m) * std::min(n, near_n) * std::min(k, near_k));
+  const double more_bytes =
+      gemm_bytes(precision, m, n, k) -
+      gemm_bytes(precision, std::min(m, near_m), std::min(n, near_n), std::min(k, near_k));
+  return seconds + std::max(more_flops / fit.flops_per_s, more_bytes / fit.bytes_per_s);
+}
+
+Timed gemm_time(const Device& device, Precision precision, double m, double n, double k) {
+  const GemmFit& fit = precision == Precision::kFp8 ? device.profile.fp8 : device.profile.bf16;
+  if (m <= 0 || n <= 0 || k <= 0) return {0, fit.evidence};
+  const bool beyond = !fit.table.empty() && !fit.table.covers(m, n, k);
+  return {fit.sustained_slowdown * gemm_burst(fit, precision, device.compute_units, m, n, k),
+          beyond ? worst(fit.evidence, Evidence::kExtrapolated) : fit.evidence};
 }
 
 }  // namespace trainfront::costmodel

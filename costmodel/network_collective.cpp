@@ -32,7 +32,8 @@ constexpr double kPlainTreeShare = 0.64;  // the same without reduction in the s
 
 struct Group {
   double ranks, domains, per_domain;
-  double rate;  // bytes/s of one domain's members into the network
+  double rate;      // bytes/s of one domain's members into the network
+  double nic_rate;  // line rate of one member
   double latency_scale;
 };
 
@@ -74,24 +75,23 @@ double ring(const Device& device, Collective collective, double bytes, const Gro
 }
 
 // Every rank sends a part to every other; parts for the own domain take the scale-up link meanwhile.
-double all_to_all(const Hardware& hardware, double bytes, const Group& group) {
+double all_to_all(const Device& device, double bytes, const Group& group) {
   // Of the line rate, by domains: EFA at 2 nodes 0.91, 1 GPU a node 0.66 to 0.79; 16 nodes of H20 0.4
   // (nccl#1792).
   const double share = group.domains <= 8 ? 0.9 : 0.6;
   constexpr double kStart_s = 50e-6;
-  const LinkFit& fit = hardware.device.profile.link[static_cast<std::size_t>(Collective::kAllToAll)];
+  const LinkFit& fit = device.profile.link[static_cast<std::size_t>(Collective::kAllToAll)];
   const double part = bytes / group.ranks;
-  const double link_s = part * (group.per_domain - 1) / (fit.link_share * hardware.device.link_bytes_per_s);
-  const double network_s =
-      part * (group.ranks - group.per_domain) / (share * hardware.network.nic_bytes_per_s);
+  const double link_s = part * (group.per_domain - 1) / (fit.link_share * device.link_bytes_per_s);
+  const double network_s = part * (group.ranks - group.per_domain) / (share * group.nic_rate);
   return kStart_s * group.latency_scale + fit.base_s + fit.per_rank_s * (group.ranks - 1) +
          std::max(link_s, network_s);
 }
 
 // H100 to H100 on InfiniBand NDR: 19 us and 73 % of the line rate (vidur, h100_dgx send_recv over 2 nodes).
-double send_recv(const Network& network, double bytes) {
+double send_recv(double bytes, const Group& group) {
   constexpr double kStart_s = 19e-6, kRateShare = 0.73;
-  return kStart_s * network.latency_scale + bytes / (kRateShare * network.nic_bytes_per_s);
+  return kStart_s * group.latency_scale + bytes / (kRateShare * group.nic_rate);
 }
 
 // All_reduce logs reach 16 nodes (and one 128), the others 2; all-to-all has thin data altogether.
@@ -108,10 +108,15 @@ Evidence network_evidence(Collective collective, int domains) {
 Timed network_collective_time(const Hardware& hardware, Collective collective, double bytes,
                               const Placement& placement) {
   const Network& network = hardware.network;
-  const Group group{static_cast<double>(placement.ranks), static_cast<double>(placement.domains),
-                    static_cast<double>(placement.per_domain),
-                    placement.per_domain * network.nic_bytes_per_s * network.efficiency,
-                    network.latency_scale};
+  const NetworkFit& measured = hardware.device.profile.network;
+  const bool is_measured = measured.latency_scale > 0;
+  const double efficiency = is_measured ? measured.efficiency : network.efficiency;
+  const Group group{.ranks = static_cast<double>(placement.ranks),
+                    .domains = static_cast<double>(placement.domains),
+                    .per_domain = static_cast<double>(placement.per_domain),
+                    .rate = placement.per_domain * network.nic_bytes_per_s * efficiency,
+                    .nic_rate = network.nic_bytes_per_s,
+                    .latency_scale = is_measured ? measured.latency_scale : network.latency_scale};
   const Evidence evidence = worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence,
                                   network_evidence(collective, placement.domains));
   switch (collective) {
@@ -120,9 +125,9 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                        tree_all_reduce(hardware.device, bytes, group)),
               evidence};
     case Collective::kAllToAll:
-      return {all_to_all(hardware, bytes, group), evidence};
+      return {all_to_all(hardware.device, bytes, group), evidence};
     case Collective::kSendRecv:
-      return {send_recv(network, bytes), evidence};
+      return {send_recv(bytes, group), evidence};
     default:
       return {ring(hardware.device, collective, bytes, group), evidence};
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,8 @@
 namespace trainfront::inputs {
 
 // The sections and keys of a profile file, in one place for reading and writing. A visitor is called as
-// visitor(section, fit, fields), where fields(fit, each) calls each(key, number, least, most).
+// visitor(section, fit, axes, fields), where fields(fit, each) calls each(key, number, least, most) and axes
+// names the sizes that fit.table is over (empty: there is no table).
 
 inline constexpr double kTiny = std::numeric_limits<double>::min();
 inline constexpr double kHuge = std::numeric_limits<double>::max();
@@ -22,6 +24,18 @@ inline constexpr std::array<std::string_view, 10> kMemoryBoundNames{
 inline constexpr std::array<std::string_view, 5> kCollectiveNames{
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv"};
 
+using AxisNames = std::span<const std::string_view>;
+inline constexpr std::array<std::string_view, 3> kGemmAxes{"m", "n", "k"};
+inline constexpr std::array<std::string_view, 3> kAttentionAxes{"sequence", "batch_heads", "head_dim"};
+inline constexpr std::array<std::string_view, 1> kByteAxes{"bytes"};
+inline constexpr std::array<std::string_view, 2> kCollectiveAxes{"ranks", "bytes"};
+
+// Tables are written as thousandths of natural logarithms: finer than any measurement repeats.
+inline constexpr double kLogUnit = 1e-3;
+inline constexpr int kProfileSchema = 1;
+inline constexpr std::array<std::string_view, 4> kEvidenceNames{"calibrated", "interpolated", "extrapolated",
+                                                                "data sheet"};
+
 template <typename Visitor>
 void visit_profile(auto& profile, Visitor&& visitor) {
   const auto gemm = [](auto& fit, auto&& each) {
@@ -31,7 +45,9 @@ void visit_profile(auto& profile, Visitor&& visitor) {
     each("launch_s", fit.launch_s, 0.0, 1.0);
     each("occupancy_exponent", fit.occupancy_exponent, 0.0, 1.0);
     each("k_half", fit.k_half, 0.0, kHuge);
+    each("tile_half", fit.tile_half, 0.0, kHuge);
     each("sustained_slowdown", fit.sustained_slowdown, 1.0, 10.0);
+    each("form_share", fit.form_share, 0.0, 1.0);
   };
   const auto attention = [](auto& fit, auto&& each) {
     each("flops_per_s", fit.flops_per_s, kTiny, kHuge);
@@ -39,6 +55,7 @@ void visit_profile(auto& profile, Visitor&& visitor) {
     each("softmax_dims", fit.softmax_dims, 0.0, kHuge);
     each("bytes_per_s", fit.bytes_per_s, kTiny, kHuge);
     each("launch_s", fit.launch_s, 0.0, 1.0);
+    each("cache_bytes_per_s", fit.cache_bytes_per_s, 0.0, kHuge);
     each("backward_factor", fit.backward_factor, 1.0, 100.0);
   };
   const auto memory_bound = [](auto& fit, auto&& each) {
@@ -52,16 +69,18 @@ void visit_profile(auto& profile, Visitor&& visitor) {
     each("copy_share", fit.copy_share, 0.0, kHuge);
     each("root_s", fit.root_s, 0.0, 1.0);
   };
-  visitor("gemm.bf16", profile.bf16, gemm);
-  visitor("gemm.fp8", profile.fp8, gemm);
-  visitor("grouped_gemm.bf16", profile.grouped_bf16, gemm);
-  visitor("grouped_gemm.fp8", profile.grouped_fp8, gemm);
-  visitor("attention", profile.attention, attention);
+  visitor("gemm.bf16", profile.bf16, AxisNames(kGemmAxes), gemm);
+  visitor("gemm.fp8", profile.fp8, AxisNames(kGemmAxes), gemm);
+  visitor("grouped_gemm.bf16", profile.grouped_bf16, AxisNames(), gemm);
+  visitor("grouped_gemm.fp8", profile.grouped_fp8, AxisNames(), gemm);
+  visitor("attention", profile.attention, AxisNames(kAttentionAxes), attention);
   for (std::size_t kind = 0; kind < kMemoryBoundNames.size(); ++kind) {
-    visitor("memory_bound." + std::string(kMemoryBoundNames[kind]), profile.memory_bound[kind], memory_bound);
+    visitor("memory_bound." + std::string(kMemoryBoundNames[kind]), profile.memory_bound[kind],
+            AxisNames(kByteAxes), memory_bound);
   }
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
-    visitor("collective." + std::string(kCollectiveNames[kind]), profile.link[kind], link);
+    visitor("collective." + std::string(kCollectiveNames[kind]), profile.link[kind],
+            AxisNames(kCollectiveAxes), link);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,10 +17,6 @@ namespace {
 
 using costmodel::DeviceProfile;
 using costmodel::Evidence;
-
-constexpr int kSchema = 1;
-constexpr std::array<std::string_view, 4> kEvidenceNames{"calibrated", "interpolated", "extrapolated",
-                                                         "data sheet"};
 
 // Takes sections and keys out of the tree; what was never asked for is unknown.
 class Reader {
@@ -103,6 +100,68 @@ class Reader {
   std::set<std::string> known_;
 };
 
+std::vector<double> read_axis(Reader& reader, const Value& section, const std::string& path,
+                              std::string_view name) {
+  const std::string key = reader.know(path, name);
+  const Value* list = section.find(name);
+  if (list == nullptr || list->kind != Value::Kind::kList || list->items.empty()) {
+    reader.fault(list == nullptr ? section : *list, key, "not an axis", "a list of sizes");
+    return {};
+  }
+  std::vector<double> axis;
+  for (const Value& size : list->items) {
+    if (!size.is_number() || !(size.real > 0) || (!axis.empty() && std::log2(size.real) <= axis.back())) {
+      reader.fault(size, key, "not a size of an axis", "numbers above 0 that rise");
+      return {};
+    }
+    axis.push_back(std::log2(size.real));
+  }
+  return axis;
+}
+
+void read_table(Reader& reader, const std::string& section, AxisNames names,
+                costmodel::MonotoneTable& table) {
+  const std::string path = section + ".table";
+  const Value* found = reader.section(path);
+  if (found == nullptr) return;
+  costmodel::MonotoneTable read;
+  read.axes = {std::vector<double>{0}, {0}, {0}};
+  std::size_t nodes = 1;
+  for (std::size_t axis = 0; axis < names.size(); ++axis) {
+    read.axes[axis] = read_axis(reader, *found, path, names[axis]);
+    if (read.axes[axis].empty()) return;
+    nodes *= read.axes[axis].size();
+  }
+  const std::string key = reader.know(path, "log_thousandths");
+  const Value* rows = found->find("log_thousandths");
+  if (rows == nullptr || rows->kind != Value::Kind::kList) {
+    return reader.fault(rows == nullptr ? *found : *rows, key, "not a table", "a list of rows of numbers");
+  }
+  for (const Value& row : rows->items) {
+    for (const Value& value : row.items) {
+      if (!value.is_number() || std::abs(value.real) > 1e6) {
+        return reader.fault(value, key, "not a logarithm of a time", "numbers from -1000000 to 1000000");
+      }
+      read.log_values.push_back(value.real * kLogUnit);
+    }
+  }
+  if (read.log_values.size() != nodes) {
+    return reader.fault(*rows, key, fmt::format("{} numbers", read.log_values.size()),
+                        fmt::format("{}", nodes));
+  }
+  table = std::move(read);
+}
+
+void read_network(Reader& reader, costmodel::NetworkFit& fit) {
+  const Value* table = reader.section("network");
+  if (table == nullptr) return;
+  reader.number(*table, "network", "latency_scale", fit.latency_scale, kTiny, 1e6);
+  reader.number(*table, "network", "efficiency", fit.efficiency, kTiny, 1);
+  double domains = fit.most_domains;
+  reader.number(*table, "network", "most_domains", domains, 2, 1 << 20);
+  fit.most_domains = static_cast<int>(domains);
+}
+
 void read_switch_reduce(Reader& reader, costmodel::SwitchReduceFit& fit) {
   constexpr std::string_view kSection = "collective.switch_all_reduce";
   const Value* table = reader.section(kSection);
@@ -118,9 +177,9 @@ void read_switch_reduce(Reader& reader, costmodel::SwitchReduceFit& fit) {
 void read_heading(Reader& reader, const Value& root, DeviceProfile& profile) {
   for (const char* key : {"schema", "name", "sources"}) reader.know("", key);
   const Value* schema = root.find("schema");
-  if (schema == nullptr || schema->kind != Value::Kind::kInteger || schema->integer != kSchema) {
+  if (schema == nullptr || schema->kind != Value::Kind::kInteger || schema->integer != kProfileSchema) {
     reader.fault(schema == nullptr ? root : *schema, "schema", "not a profile that this version reads",
-                 fmt::format("schema = {}", kSchema));
+                 fmt::format("schema = {}", kProfileSchema));
   }
   if (const Value* name = root.find("name")) {
     if (name->kind == Value::Kind::kText) {
@@ -149,15 +208,21 @@ DeviceProfile parse_profile(std::string_view text, std::string file, const Devic
   if (document.damaged) return profile;
   Reader reader(document, faults);
   read_heading(reader, document.root, profile);
-  visit_profile(profile, [&](const std::string& section, auto& fit, auto&& fields) {
+  visit_profile(profile, [&](const std::string& section, auto& fit, AxisNames axes, auto&& fields) {
     const Value* table = reader.section(section);
     if (table == nullptr) return;
     reader.evidence(*table, section, fit.evidence);
     fields(fit, [&](std::string_view key, double& value, double least, double most) {
       reader.number(*table, section, key, value, least, most);
     });
+    // A section without a table is a form alone: a table of the base would not belong to it.
+    if constexpr (requires { fit.table; }) {
+      fit.table = {};
+      if (!axes.empty()) read_table(reader, section, axes, fit.table);
+    }
   });
   read_switch_reduce(reader, profile.switch_reduce);
+  read_network(reader, profile.network);
   reader.check_unknown();
   return profile;
 }
@@ -166,39 +231,6 @@ DeviceProfile read_profile(const std::filesystem::path& path, const DeviceProfil
                            Diagnostics& faults) {
   const std::optional<std::string> text = read_text(path, faults);
   return text ? parse_profile(*text, path.string(), base, faults) : base;
-}
-
-std::string write_profile(const DeviceProfile& profile) {
-  const auto quoted = [](std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-      if (c == '"' || c == '\\') escaped += '\\';
-      escaped += c == '\n' ? ' ' : c;
-    }
-    return fmt::format("\"{}\"", escaped);
-  };
-  // TOML floats need a digit after the point or an exponent.
-  const auto number = [](double value) {
-    std::string text = fmt::format("{:.6g}", value);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return text;
-  };
-  std::string text = fmt::format("schema = {}\nname = {}\nsources = [\n", kSchema, quoted(profile.name));
-  for (const std::string& source : profile.sources) text += fmt::format("  {},\n", quoted(source));
-  text += "]\n";
-  visit_profile(profile, [&](const std::string& section, const auto& fit, auto&& fields) {
-    text += fmt::format("\n[{}]\nevidence = \"{}\"\n", section,
-                        kEvidenceNames[static_cast<std::size_t>(fit.evidence)]);
-    fields(fit, [&](std::string_view key, double value, double, double) {
-      text += fmt::format("{} = {}\n", key, number(value));
-    });
-  });
-  if (const costmodel::SwitchReduceFit& fit = profile.switch_reduce; fit.min_ranks > 0) {
-    text += fmt::format(
-        "\n[collective.switch_all_reduce]\nmin_ranks = {}\nbase_s = {}\nlink_share = {}\nroot_s = {}\n",
-        fit.min_ranks, number(fit.base_s), number(fit.link_share), number(fit.root_s));
-  }
-  return text;
 }
 
 }  // namespace trainfront::inputs

@@ -32,12 +32,27 @@ bool has(const std::string& text, std::string_view part) {
 }  // namespace
 
 TEST_CASE("a profile that is written and read again is the same text") {
+  costmodel::DeviceProfile profile = base_profile();
+  profile.bf16.evidence = costmodel::Evidence::kCalibrated;
+  profile.bf16.table.axes = {std::vector<double>{0, 10}, {5, 6, 7}, {4}};
+  profile.bf16.table.log_values = {-9.5, -9.25, -9, -8.5, -8.25, -8};
+  profile.attention.evidence = costmodel::Evidence::kInterpolated;
+  profile.network = {.latency_scale = 2.5, .efficiency = 0.9, .most_domains = 4};
+  const std::string text = write_profile(profile);
   Diagnostics faults;
-  const std::string text = write_profile(base_profile());
-  const costmodel::DeviceProfile again = parse_profile(text, "p.toml", {}, faults);
-  CHECK(faults.empty());
+  const costmodel::DeviceProfile again = parse_profile(text, "p.toml", base_profile(), faults);
+  for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
   CHECK(write_profile(again) == text);
-  CHECK(again.bf16.flops_per_s == doctest::Approx(802e12));
+  CHECK(again.bf16.table == profile.bf16.table);
+  CHECK(again.network.most_domains == 4);
+  CHECK(text.find("memory_bound") == std::string::npos);  // data-sheet values are not written
+}
+
+TEST_CASE("a table with the wrong number of values, or an axis that falls, is a fault") {
+  const std::string head =
+      "schema = 1\n[collective.all_gather]\n[collective.all_gather.table]\nranks = [2, 8]\n";
+  CHECK(has(only_fault(head + "bytes = [1024, 4096]\nlog_thousandths = [[-1, -2], [-3]]\n"), "3 numbers"));
+  CHECK(has(only_fault(head + "bytes = [4096, 1024]\nlog_thousandths = [[-1, -2], [-3, -4]]\n"), "p.toml:5"));
 }
 
 TEST_CASE("what a profile does not state stays as in the base") {
