@@ -51,10 +51,11 @@ std::vector<int> k_max_choices(std::int64_t states) {
   return choices;
 }
 
-void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& survival, std::int64_t n) {
+void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& survival, std::int64_t n,
+              const Efficiency& one_failure) {
   const bool one_failure_ends = survival.size() == 1 || column.k_max == 1;
   if (one_failure_ends) {
-    column.efficiency = one_failure(law.weibull_shape);
+    column.efficiency = one_failure;
     column.one_failure_shape = law.weibull_shape;
   } else {
     // The first term of the sum over checkpoints that sees the law: f(0) tau^2/(12 A), f the density of the
@@ -72,7 +73,7 @@ void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& surviv
 }
 
 CycleTable table_of(std::int64_t n, const Protection& protection, const FailureLaw& law,
-                    const Survival& survival) {
+                    const Survival& survival, const Efficiency& one_failure) {
   CycleTable table;
   table.units = n;
   const auto states = static_cast<std::int64_t>(survival.size());
@@ -87,7 +88,7 @@ CycleTable table_of(std::int64_t n, const Protection& protection, const FailureL
     table.columns.push_back(
         column_of(n, survival, protection, law.rate_falls, protection.k_max, protection.k_max));
   }
-  for (CycleColumn& column : table.columns) set_laws(column, law, survival, n);
+  for (CycleColumn& column : table.columns) set_laws(column, law, survival, n, one_failure);
   if (masks) {
     const Patch patch = patch_of(protection);
     table.patch_stacks = patch.stacks;
@@ -161,25 +162,41 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
   const ProtectionError error = check(groups, protection, law, groups);
   if (error != ProtectionError::kNone) return failed(error);
   if (survival.empty()) return failed(ProtectionError::kRedundancyAboveGroups);
-  return table_of(groups, protection, law, survival);
+  return table_of(groups, protection, law, survival, one_failure(law.weibull_shape));
 }
 
-CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                       std::int64_t state_copies, Placement placement, std::uint64_t seed) {
+namespace {
+
+CycleTable build(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                 std::int64_t state_copies, Placement placement, std::uint64_t seed,
+                 const Efficiency* given) {
   const std::int64_t copies = state_copies < 0 ? groups : state_copies;
   const bool lone = groups == 1 && protection.scheme == Scheme::kElastic;  // nobody to take over: checkpoints
   const ProtectionError error = check(groups, protection, law, lone ? 2 : copies);
   if (error != ProtectionError::kNone) return failed(error);
 
   const Survival lives = protection_survival(groups, protection, copies, placement, seed);
-  CycleTable table = table_of(groups, protection, law, lives);
+  CycleTable table =
+      table_of(groups, protection, law, lives, given != nullptr ? *given : one_failure(law.weibull_shape));
   table.starts_over = protection.scheme == Scheme::kNone;
   return table;
 }
 
+}  // namespace
+
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies) {
-  return cycle_table(groups, protection, law, state_copies, Placement::kGolomb, 0);
+  return build(groups, protection, law, state_copies, Placement::kGolomb, 0, nullptr);
+}
+
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies, const Efficiency& one_failure) {
+  return build(groups, protection, law, state_copies, Placement::kGolomb, 0, &one_failure);
+}
+
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies, Placement placement, std::uint64_t seed) {
+  return build(groups, protection, law, state_copies, placement, seed, nullptr);
 }
 
 bool is_valid(const Environment& environment) {

@@ -64,6 +64,9 @@ Patch patch_of(const Protection& protection);
 // state; -1: all of them.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies = -1);
+// The same where many tables are built for one law: `one_failure` is one_failure(law.weibull_shape).
+CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                       std::int64_t state_copies, const Efficiency& one_failure);
 // The same with host placements other than Golomb.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies, Placement placement, std::uint64_t seed);

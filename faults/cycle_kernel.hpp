@@ -89,27 +89,48 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
   return sums;
 }
 
-// Seconds for `steps` steps: steps (D + down)/((R - Q) g), all over the failure rate f of one unit, with
-//   down: restart, or voluntary restart, at the end of a cycle, times f,
-//   g:    what checkpoints and lost work leave (efficiency.hpp), s = sqrt(2 U T_s f/D).
-// Falls when f falls, rises with restart, save and stop times, term by term, and so in floating point too (up
-// to the last bits). Infinity: no progress.
-inline double time_to_train(const CycleSums& c, const EnvironmentTerms& e, double steps) {
+// What neither the step model nor the number of steps changes: one column in one environment.
+struct CycleRate {
+  double failure_rate = 0;
+  double masked_s = 0;
+  double efficiency = 1;  // g: what checkpoints and lost work leave (efficiency.hpp), s = sqrt(2 U T_s f/D)
+  double cycle = 0;       // D + down f: mean length of a cycle, in MTBFs of one unit
+  bool progress = true;
+};
+
+// Of `c` it uses dwell, dwell_inverse, losing, save_weight, efficiency and restart_growth.
+inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   const double f = e.failure_rate;
   const double s = std::sqrt(c.save_weight * e.save_s * f);
-  const double g = efficiency(c.efficiency, s);
-  const double x =
-      (c.last_patch_s + (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s))) * f * c.dwell_inverse;
+  const double x = (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s)) * f * c.dwell_inverse;
   const std::array<double, 4>& b = c.restart_growth;
-  const double cycle = c.dwell * (1 + x * (1 + x * (b[0] + x * (b[1] + x * (b[2] + x * b[3])))));
-  const double work = (c.work_rate - (c.patch_steps + c.stop_steps * e.masked_s) * f) * g;
+  const double longest_x = b[0] > 0 ? kLongestRestart : std::numeric_limits<double>::infinity();
+  CycleRate rate;
+  rate.failure_rate = f;
+  rate.masked_s = e.masked_s;
+  rate.efficiency = efficiency(c.efficiency, s);
+  rate.cycle = c.dwell * (1 + x * (1 + x * (b[0] + x * (b[1] + x * (b[2] + x * b[3])))));
+  rate.progress = (s < kSlowestSave) & (x <= longest_x);
+  return rate;
+}
+
+// Seconds for `steps` steps: steps (D + down f)/((R - Q f) g), f the failure rate of one unit, down the
+// restart or voluntary restart at the end of a cycle. Falls when f falls, rises with restart, save and stop
+// times, term by term, and so in floating point too (up to the last bits). Infinity: no progress. Of `c` it
+// uses work_rate, patch_steps, stop_steps, last_patch_s and step_s.
+inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
+  const double f = rate.failure_rate;
+  const double cycle = rate.cycle + c.last_patch_s * f;
+  const double work = (c.work_rate - (c.patch_steps + c.stop_steps * rate.masked_s) * f) * rate.efficiency;
   const double time = steps * cycle / work;
   const double without = steps * c.step_s;
-  const double longest_x = b[0] > 0 ? kLongestRestart : std::numeric_limits<double>::infinity();
-  const bool progress =
-      (s < kSlowestSave) & (work > 0) & (x <= longest_x) & (time <= kMostSlowdown * without);
+  const bool progress = rate.progress & (work > 0) & (time <= kMostSlowdown * without);
   const double with_failures = progress ? time : std::numeric_limits<double>::infinity();
   return f > 0 ? with_failures : without;
+}
+
+inline double time_to_train(const CycleSums& c, const EnvironmentTerms& e, double steps) {
+  return time_to_train(c, cycle_rate(c, e), steps);
 }
 
 // Without protection: (1/a + T_r)(e^(aT) - 1), a = N f, T the time without failures (Daly 2006 with one
