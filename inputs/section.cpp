@@ -172,6 +172,11 @@ std::optional<std::vector<std::string>> Section::texts(std::string_view key) {
     fault(*value, path(key), "must be text in quotes or a list of such");
     return std::nullopt;
   }
+  constexpr std::size_t kMaxTexts = 1000;
+  if (value->items.size() > kMaxTexts) {
+    fault(*value, path(key), "is too long", fmt::format("at most {} texts", kMaxTexts));
+    return std::nullopt;
+  }
   std::vector<std::string> texts;
   const std::size_t count = list ? value->items.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
