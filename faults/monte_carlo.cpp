@@ -42,6 +42,7 @@ MonteCarloTrial run_trial(const MonteCarlo& setup, const StackOrder& initial, co
     depth = decision.depth;
     order = std::move(decision.order);
   }
+  trial.time = time;
   trial.stacks = stacked / time;
   trial.depth_above_fair_share = above / time;
   return trial;

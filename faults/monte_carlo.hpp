@@ -20,6 +20,7 @@ struct MonteCarlo {
 
 struct MonteCarloTrial {
   double failures = 0;                // at the wipe-out, the last one included
+  double time = 0;                    // until then, in MTBFs of one group, each state with its mean dwell
   double stacks = 0;                  // S*, averaged over the time, each state weighed with its mean dwell
   double moved = 0;                   // shards moved, by failure masked
   double depth_above_fair_share = 0;  // share of the time in which S* is above ceil(N m/(N-k))/m

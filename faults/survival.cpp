@@ -191,10 +191,63 @@ Survival family_survival(std::int64_t n, int r) {
   return survival;
 }
 
+Survival consecutive_survival(std::int64_t n, int r) {
+  if (r < 1 || r > n) return {};
+  if (n > kCountedRing) {
+    Survival survival{1.0};
+    for (std::int64_t k = 1; k < n; ++k) {
+      const double q = all_lost(n, k, r);
+      const double next = r < n && k > r ? q * static_cast<double>(k - r) / static_cast<double>(n - r) : 0;
+      const double p = std::min(survival.back(), std::exp(-static_cast<double>(n) * (q - next)));
+      if (p < kLeastSurvival) break;
+      survival.push_back(p);
+    }
+    return survival;
+  }
+  // a(m, k) = A(m, k)/C(k+m-1, k), row by row in m; row m is needed up to k = N - m.
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> before(size, 0.0);
+  for (std::size_t k = 0; k < size && k < static_cast<std::size_t>(r); ++k) before[k] = 1;  // one gap
+  Survival reversed;  // P_(N-m) for m = 1, 2, ...
+  reversed.push_back(size > 0 ? before[size - 1] : 1);
+  std::vector<double> row(size, 0.0);
+  for (std::int64_t m = 2; m <= n; ++m) {
+    row[0] = 1;
+    double product = 0;  // of (k-i)/(k+m-2-i) for i < r
+    for (std::int64_t k = 1; k <= n - m; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const double all = static_cast<double>(k + m - 1);
+      if (k == r) {
+        product = 1;
+        for (int i = 0; i < r; ++i)
+          product *= static_cast<double>(k - i) / static_cast<double>(k + m - 2 - i);
+      } else if (k > r) {
+        product *= static_cast<double>(k) / static_cast<double>(k - r) * static_cast<double>(k + m - 2 - r) /
+                   static_cast<double>(k + m - 2);
+      }
+      const double cut = k >= r ? product * before[at - static_cast<std::size_t>(r)] : 0;
+      const double ways =
+          row[at - 1] * static_cast<double>(k) / all + (before[at] - cut) * static_cast<double>(m - 1) / all;
+      row[at] = std::max(0.0, ways);
+    }
+    reversed.push_back(row[static_cast<std::size_t>(n - m)]);
+    std::swap(row, before);
+  }
+  Survival survival;
+  for (auto p = reversed.rbegin(); p != reversed.rend(); ++p) {
+    const double value = survival.empty() ? 1.0 : std::min(*p, survival.back());
+    // Below this the differences above have lost their digits.
+    if (value < 1e-12) break;
+    survival.push_back(value);
+  }
+  return survival;
+}
+
 Survival survival(std::int64_t n, int r, Placement placement, std::uint64_t seed) {
   if (r < 1 || r > n) return {};
   if (r == 1) return {1.0};
   if (n <= kEnumerationLimit) return enumerated_survival(n, offsets(n, r, placement, seed));
+  if (placement == Placement::kConsecutive) return consecutive_survival(n, r);
   return spread_survival(n, r, overlaps(n, r, offsets(n, r, placement, seed)));
 }
 

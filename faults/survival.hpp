@@ -29,6 +29,14 @@ Survival product_survival(std::int64_t n, int r);
 inline constexpr std::int64_t kEnumerationLimit = 20;
 Survival enumerated_survival(std::int64_t n, const std::vector<std::int64_t>& offsets);
 
+// Offsets 0 ... r-1: a type is lost with r neighbours in a row. Exact up to kCountedRing: k lost groups fill
+// the m = N - k gaps between survivors with fewer than r each, of C(k+m-1, k) ways to fill them; A(m, k)
+// ways:
+//   A(m, k) = A(m, k-1) + A(m-1, k) - A(m-1, k-r),   P_k = A(N-k, k)/C(N-1, k).
+// Beyond, runs are taken for rare and independent: P_k = exp(-N (q_r - q_(r+1))).
+inline constexpr std::int64_t kCountedRing = 8192;
+Survival consecutive_survival(std::int64_t n, int r);
+
 // N/r families of r groups, all of a family being needed to lose it: P(every family lives). r divides n.
 // Exact for r <= 2 and for N <= 512, else the two-moment form.
 Survival family_survival(std::int64_t n, int r);

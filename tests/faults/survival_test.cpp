@@ -155,3 +155,29 @@ TEST_CASE("a million groups and 64 hosts stay finite") {
   CHECK(endured > 0.98 * std::tgamma(1 + 1.0 / 64) * std::pow(1e6, 1 - 1.0 / 64));
   CHECK(endured < 1e6);
 }
+
+TEST_CASE("consecutive hosts: the recurrence agrees with enumeration") {
+  for (const std::int64_t n : {6, 11, 18}) {
+    for (const int r : {2, 3, 5}) {
+      const Survival exact = enumerated_survival(n, offsets(n, r, Placement::kConsecutive));
+      const Survival form = consecutive_survival(n, r);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(n); ++k) {
+        CHECK((k < form.size() ? form[k] : 0) ==
+              doctest::Approx(k < exact.size() ? exact[k] : 0).epsilon(1e-10));
+      }
+    }
+  }
+}
+
+TEST_CASE("consecutive hosts endure more failures than spread ones, at any size") {
+  for (const std::int64_t n : {64, 1000, 10'000}) {
+    const double spread = failures_endured(survival(n, 9, Placement::kGolomb));
+    const double consecutive = failures_endured(survival(n, 9, Placement::kConsecutive));
+    CHECK(consecutive > 1.03 * spread);
+    CHECK(consecutive < 1.15 * spread);
+  }
+  // Counted and rare-run forms meet where one takes over.
+  const double counted = failures_endured(consecutive_survival(kCountedRing, 9));
+  const double rare = failures_endured(consecutive_survival(kCountedRing + 1, 9));
+  CHECK(rare / counted == doctest::Approx(1).epsilon(0.001));
+}
