@@ -11,6 +11,7 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
   const Protection& protection = simulation.protection;
   const Environment& environment = simulation.environment;
   const auto n = simulation.units;
+  const GapLaw law(simulation.law);
   CycleStates states;
   std::size_t end = survival.size();
   if (protection.k_max > 0 && static_cast<std::size_t>(protection.k_max) < end) {
@@ -41,7 +42,7 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
     states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
     passed += gap;
-    variance += gap * gap * Gaps(simulation.law, gap).squared_variation();
+    variance += gap * gap * law.squared_variation;
     states.later.push_back(
         simulation.law.failures_in_restart ? gamma_survival(passed, variance, environment.restart_s) : 1.0);
   }

@@ -28,6 +28,7 @@ double saved_steps(double n, double tau, double begin, double mean, double varia
 
 PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   const CycleStates states = cycle_states(simulation, survival);
+  const GapLaw law(simulation.law);
   const Environment& environment = simulation.environment;
   const auto n = static_cast<double>(simulation.checkpoint_every);
   const double save_per_step = n > 0 ? environment.save_s / n : 0;
@@ -43,9 +44,9 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
     step_s[k] = states.window_s[k] + states.sync_s + save_per_step;
     if (k + 1 == size) break;
     const double ell = states.patch_s[k + 1];
-    const Gaps after(simulation.law, states.gap_s[k + 1]);
+    const Gaps after(law, states.gap_s[k + 1]);
     const double again = states.patches_repeat ? after.hit_after(ell, states.window_s[k]) : 0;
-    const double patches = Gaps(simulation.law, states.gap_s[k]).hit_in_any(states.window_s[k]) / (1 - again);
+    const double patches = Gaps(law, states.gap_s[k]).hit_in_any(states.window_s[k]) / (1 - again);
     patched_s[k + 1] = ell * patches * states.gap_s[k] / (step_s[k] + ell * patches);
   }
 
@@ -59,7 +60,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   for (std::size_t k = 0; k < size; ++k) {
     const double p = states.survival[k];
     const double w = states.gap_s[k];
-    const double cv2 = Gaps(simulation.law, w).squared_variation();
+    const double cv2 = law.squared_variation;
     cycle += p * w;
     up += p * w * states.later[k];
     work += p * (w - patched_s[k]) * states.later[k] / step_s[k];
@@ -78,7 +79,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   double saved = work;
   if (losing > 0 && n > 0) {
     const double tau = n * up / work;
-    const Gaps gaps(simulation.law, states.gap_s[0]);
+    const Gaps gaps(law, states.gap_s[0]);
     const double begin = simulation.law.failures_in_restart ? environment.restart_s : 0;
     const bool summed = cycle / tau < 5000;
     const double whole =
@@ -94,6 +95,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   if (!simulation.law.failures_in_restart) result.cycle_s += restarts;
   result.saved_steps = saved;
   result.checkpoint_every = simulation.checkpoint_every;
+  result.checkpoint_interval_s = n > 0 ? n * up / work : 0;
   result.mean_stacks = stacked / up;
   const double down = (simulation.law.failures_in_restart
                            ? cycle - up

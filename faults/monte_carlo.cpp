@@ -34,7 +34,7 @@ MonteCarloTrial run_trial(const MonteCarlo& setup, const StackOrder& initial, co
     survivors.pop_back();
     trial.failures += 1;
     Decision decision = controller.decide(order, alive, depth);
-    if (decision.phase == Phase::kWipeOut) {
+    if (decision.phase == Phase::kWipeOut || lost + 1 == setup.k_max) {
       trial.moved /= trial.failures > 1 ? trial.failures - 1 : 1;
       break;
     }

@@ -8,13 +8,14 @@
 
 namespace trainfront::faults {
 
-// Failures of random groups until a wipe-out, with RECTLR (rectlr.hpp) deciding after each.
+// Failures of random groups until a wipe-out (or k_max), with RECTLR (rectlr.hpp) deciding after each.
 struct MonteCarlo {
   std::int64_t groups = 0;
   int r = 1;
   int sub_shards = 1;
   Placement placement = Placement::kGolomb;  // random offsets are drawn anew for each trial
   bool rate_falls = true;
+  int k_max = 0;  // stop there; 0: at the wipe-out
   std::uint64_t seed = 0;
 };
 

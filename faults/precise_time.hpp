@@ -15,6 +15,7 @@ struct PreciseTime {
   double time_s = 0;                  // infinity: no progress
   double availability = 0;            // 1 - (restarts and checkpoints)/time
   std::int64_t checkpoint_every = 0;  // steps; the best if the simulation says -1
+  double checkpoint_interval_s = 0;   // from the start of one to the start of the next; 0: none
   double mean_stacks = 1;             // over time up
   double failures = 0;                // in a cycle
   double cycle_s = 0;                 // mean, restart included

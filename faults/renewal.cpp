@@ -6,10 +6,10 @@
 
 namespace trainfront::faults {
 
-Gaps::Gaps(const FailureLaw& law, double gap_s) : shape_(law.weibull_shape), mean_(gap_s) {
-  const double first = std::tgamma(1 + 1 / shape_);
-  scale_ = gap_s / first;
-  squared_variation_ = std::tgamma(1 + 2 / shape_) / (first * first) - 1;
+GapLaw::GapLaw(const FailureLaw& law) : shape(law.weibull_shape) {
+  if (shape == 1) return;
+  mean_of_unit_scale = std::tgamma(1 + 1 / shape);
+  squared_variation = std::tgamma(1 + 2 / shape) / (mean_of_unit_scale * mean_of_unit_scale) - 1;
 }
 
 double Gaps::hit_in_any(double length) const {

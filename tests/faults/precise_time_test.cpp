@@ -135,10 +135,11 @@ TEST_CASE("the incomplete gamma function") {
 }
 
 TEST_CASE("exponential failures have no memory, Weibull ones of shape below 1 come in clusters") {
-  const Gaps exponential({1, true, false}, 100);
+  const Gaps exponential(GapLaw({1, true, false}), 100);
   CHECK(exponential.hit_in_any(10) == doctest::Approx(1 - std::exp(-0.1)));
   CHECK(exponential.hit_after(10, 5) == doctest::Approx(1 - std::exp(-0.1)));
-  const Gaps weibull({0.78, true, false}, 100);
-  CHECK(weibull.squared_variation() == doctest::Approx(1.68).epsilon(0.01));
+  const GapLaw law({0.78, true, false});
+  const Gaps weibull(law, 100);
+  CHECK(law.squared_variation == doctest::Approx(1.68).epsilon(0.01));
   CHECK(weibull.hit_after(10, 5) > weibull.hit_in_any(10));
 }

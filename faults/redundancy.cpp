@@ -1,0 +1,148 @@
+#include "faults/redundancy.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "faults/cluster_state.hpp"
+#include "faults/paper_form.hpp"
+#include "faults/precise_time.hpp"
+
+namespace trainfront::faults {
+namespace {
+
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+
+double failure_free_s(const Simulation& system) {
+  return static_cast<double>(system.steps) * (system.step.fixed_s + system.step.per_stack_s);
+}
+
+// Without RECTLR: where all stacks are computed anyhow, there is no order to find.
+MonteCarloTrial losses_until_the_end(const Simulation& setup, std::int64_t number) {
+  Random random(setup.seed, static_cast<std::uint64_t>(number));
+  const bool redraws = setup.placement == Placement::kRandom;
+  const std::uint64_t seed = redraws ? std::uint64_t{random.bits()} << 32 | random.bits() : setup.seed;
+  ClusterState cluster(setup.units, setup.protection, setup.stacked_replication, setup.state_copies,
+                       offsets(setup.units, setup.protection.r, setup.placement, seed), false);
+  MonteCarloTrial trial;
+  trial.stacks = cluster.stacks();
+  bool lives = true;
+  while (lives) {
+    trial.time += 1.0 / static_cast<double>(setup.law.rate_falls ? cluster.left() : setup.units);
+    trial.failures += 1;
+    lives = cluster.lose(random);
+  }
+  return trial;
+}
+
+}  // namespace
+
+Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row) {
+  Simulation setup = study.system;
+  setup.protection.r = row.r;
+  setup.checkpoint_every = row.checkpoint_every;
+  if (row.kind == RowKind::kSpare) {
+    setup.protection.scheme = Scheme::kSpare;
+    return setup;
+  }
+  setup.protection.sub_shards = 1;
+  setup.protection.k_max = 0;
+  setup.protection.scheme = row.kind == RowKind::kCheckpoint ? Scheme::kCheckpoint : Scheme::kReplication;
+  setup.stacked_replication = row.kind == RowKind::kStacked;
+  // All groups have all types: what a patch loses another group has computed.
+  if (setup.stacked_replication) setup.patch_again = false;
+  return setup;
+}
+
+std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study) {
+  std::vector<RedundancyRow> rows;
+  const std::int64_t n = study.system.units;
+  const auto add = [&](RowKind kind, int r) {
+    RedundancyRow row;
+    row.kind = kind;
+    row.r = r;
+    row.checkpoint_every = study.system.checkpoint_every;
+    const PreciseTime time = precise_time(simulation_of(study, row));
+    row.failures_paper =
+        kind == RowKind::kSpare || kind == RowKind::kStacked ? paper::failures_endured(n, r) : kNotANumber;
+    row.stacks_paper = kind == RowKind::kSpare ? paper::mean_stacks(n, r) : kNotANumber;
+    row.failures = time.failures;
+    row.stacks = time.mean_stacks;
+    row.availability = time.availability;
+    row.time_ratio = time.time_s / failure_free_s(study.system);
+    row.checkpoint_every = time.checkpoint_every;
+    row.checkpoint_interval_s = time.checkpoint_interval_s;
+    rows.push_back(row);
+  };
+  add(RowKind::kCheckpoint, 1);
+  for (int r = study.r_min; r <= study.r_max; ++r) {
+    if (r > 1) add(RowKind::kStacked, r);
+  }
+  for (int r = study.r_min; r <= study.r_max; ++r) {
+    if (r > 1 && n % r == 0) add(RowKind::kFamilies, r);
+  }
+  for (int r = study.r_min; r <= study.r_max; ++r) add(RowKind::kSpare, r);
+  return rows;
+}
+
+int optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows) {
+  if (std::isinf(study.system.environment.group_mtbf_s)) return 0;
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (const RedundancyRow& row : rows) {
+    if (row.kind != RowKind::kCheckpoint && row.kind != RowKind::kSpare) continue;
+    if (row.time_ratio < least) {
+      least = row.time_ratio;
+      best = row.r;
+    }
+  }
+  return best;
+}
+
+RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyRow& row,
+                                 std::int64_t number) {
+  const Simulation setup = simulation_of(study, row);
+  MonteCarloTrial cycle;
+  if (row.kind == RowKind::kSpare && row.r > 1) {
+    MonteCarlo loop;
+    loop.groups = setup.units;
+    loop.r = row.r;
+    loop.sub_shards = setup.protection.sub_shards;
+    loop.placement = setup.placement;
+    loop.rate_falls = setup.law.rate_falls;
+    loop.k_max = setup.protection.k_max;
+    loop.seed = setup.seed;
+    cycle = monte_carlo(loop, number, number + 1).front();
+  } else {
+    cycle = losses_until_the_end(setup, number);
+  }
+  RedundancyTrial trial;
+  trial.failures = cycle.failures;
+  trial.cycle_time = cycle.time;
+  trial.stacks = cycle.stacks;
+  const SimulatedRun run = simulate(setup, number);
+  trial.availability = 1 - (run.restarts_s + run.checkpoints_s) / run.time_s;
+  trial.time_ratio =
+      run.finished ? run.time_s / failure_free_s(study.system) : std::numeric_limits<double>::infinity();
+  return trial;
+}
+
+RedundancySimulated summarize(std::span<const RedundancyTrial> trials) {
+  RedundancySimulated result;
+  std::vector<double> failures;
+  std::vector<double> ratios;
+  double time = 0;
+  double stacked = 0;
+  for (const RedundancyTrial& trial : trials) {
+    failures.push_back(trial.failures);
+    ratios.push_back(trial.time_ratio);
+    time += trial.cycle_time;
+    stacked += trial.cycle_time * trial.stacks;
+    result.availability += trial.availability / static_cast<double>(trials.size());
+  }
+  result.failures = mean_of(failures);
+  result.stacks = time > 0 ? stacked / time : 1;
+  result.time_ratio = mean_of(ratios);
+  return result;
+}
+
+}  // namespace trainfront::faults

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "faults/event_simulation.hpp"
+#include "faults/monte_carlo.hpp"
+
+namespace trainfront::faults {
+
+// What redundancy does for one system: checkpoints alone, replication and SPARe over a range of r, in closed
+// form and by simulation.
+struct RedundancyStudy {
+  Simulation system;  // units, law, placement, step, environment, steps, checkpoint_every (-1: the best),
+                      // seed; protection gives sub_shards and k_max of SPARe
+  int r_min = 2;
+  int r_max = 20;
+};
+
+enum class RowKind : std::uint8_t {
+  kCheckpoint,
+  kFamilies,  // replication by N/r families; rows only where r divides N
+  kStacked,   // replication as SPARe's paper compares with: N types on r groups, all computed always
+  kSpare,
+};
+
+struct RedundancyRow {
+  RowKind kind = RowKind::kCheckpoint;
+  int r = 1;
+  double failures_paper = 0;  // the paper's mu and S; NaN where it has none
+  double failures = 0;        // mean failures in a cycle
+  double stacks_paper = 0;
+  double stacks = 1;                  // over the time up
+  double availability = 0;            // 1 - (restarts and checkpoints)/time
+  double time_ratio = 0;              // time over that without failures and protection; infinity: no progress
+  std::int64_t checkpoint_every = 0;  // steps; 0: none
+  double checkpoint_interval_s = 0;   // from the start of one to the start of the next
+};
+
+// The setup of a row, for simulate() and precise_time(). checkpoint_every as in the row.
+Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row);
+
+std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
+
+// The least r of those with the least time among checkpoints (1) and SPARe; 0 when nothing ever fails.
+int optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows);
+
+// One trial of one row: until a wipe-out by Monte Carlo, and a whole run by events.
+struct RedundancyTrial {
+  double failures = 0;
+  double cycle_time = 0;
+  double stacks = 0;
+  double availability = 0;
+  double time_ratio = 0;  // infinity: given up
+};
+RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyRow& row, std::int64_t number);
+
+struct RedundancySimulated {
+  Mean failures;
+  double stacks = 1;
+  double availability = 0;
+  Mean time_ratio;
+};
+RedundancySimulated summarize(std::span<const RedundancyTrial> trials);
+
+}  // namespace trainfront::faults
