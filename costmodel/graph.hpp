@@ -6,7 +6,15 @@
 namespace trainfront::costmodel {
 
 // What happens in a node.
-enum class Work : unsigned char { kForward, kInputGradient, kWeightGradient, kGather, kReduce, kOptimizer };
+enum class Work : unsigned char {
+  kForward,
+  kInputGradient,
+  kWeightGradient,
+  kTransfer,
+  kGather,
+  kReduce,
+  kOptimizer
+};
 
 struct GraphNode {
   int resource = 0;  // stream that works on it; nodes of one resource run in the order they were added
