@@ -1,0 +1,246 @@
+#include "costmodel/fit_collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "costmodel/fit_minimize.hpp"
+#include "costmodel/fit_other_sources.hpp"
+#include "costmodel/fit_table.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+constexpr std::size_t kTableSamples = 24;
+constexpr double kLeastScoredBytes = 65536;
+
+// A device's profile with one collective fitted, and each source's factor.
+struct FittedLink {
+  Hardware hardware;
+  std::map<int, double> scale;
+};
+
+double predict(const FittedLink& fitted, const CollectiveSample& sample) {
+  const auto scale = fitted.scale.find(sample.source);
+  return collective_time(fitted.hardware, sample.collective, sample.bytes, sample.placement).seconds *
+         (scale == fitted.scale.end() ? 1 : scale->second);
+}
+
+LinkFit& link_of(Hardware& hardware, Collective collective) {
+  return hardware.device.profile.link[static_cast<std::size_t>(collective)];
+}
+
+int largest_source(const std::vector<CollectiveSample>& samples) {
+  std::map<int, int> counts;
+  for (const CollectiveSample& sample : samples) ++counts[sample.source];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most->first;
+}
+
+Hardware fit_form(const Hardware& start, Collective collective,
+                  const std::vector<CollectiveSample>& samples) {
+  Hardware trial = start;
+  LinkFit& fit = link_of(trial, collective);
+  fit.table = {};
+  SwitchReduceFit& in_switch = trial.device.profile.switch_reduce;
+  const SwitchReduceFit switch_start = in_switch;
+  const bool fits_switch = collective == Collective::kAllReduce && in_switch.min_ranks > 0;
+  const auto set = [&](const std::vector<double>& x) {
+    fit.base_s = std::exp(x[0]);
+    fit.per_rank_s = std::exp(x[1]);
+    // The rate that the largest messages approach is anchored to the data sheet: W stays below 1.
+    fit.link_share = 1 / (1 + std::exp(-x[2]));
+    fit.copy_share = std::max(fit.link_share, std::exp(x[3]));
+    fit.root_s = std::exp(x[4]);
+    if (!fits_switch) return;
+    in_switch.base_s = switch_start.base_s * std::exp(x[5]);
+    in_switch.link_share = std::min(1.0, switch_start.link_share * std::exp(x[6]));
+    in_switch.root_s = switch_start.root_s * std::exp(x[7]);
+  };
+  const auto cost = [&](const std::vector<double>& x) {
+    set(x);
+    double sum = 0;
+    for (const CollectiveSample& sample : samples) {
+      sum += robust_cost(collective_time(trial, collective, sample.bytes, sample.placement).seconds,
+                         sample.seconds);
+    }
+    return sum;
+  };
+  std::vector<double> x{std::log(7e-6), std::log(7e-7), 1.7, 0.7, std::log(4e-3)};
+  if (fits_switch) x.insert(x.end(), {0, 0, 0});
+  x = minimize(cost, x, 0.3, 300);
+  set(minimize(cost, x, 0.2, 200));
+  fit.evidence = Evidence::kCalibrated;
+  return trial;
+}
+
+void add_table(Hardware& hardware, Collective collective, const std::vector<CollectiveSample>& samples,
+               const std::map<int, double>& scale) {
+  std::vector<TableSample> table_samples;
+  std::vector<double> ranks;
+  for (const CollectiveSample& sample : samples) {
+    const double size = sample.placement.ranks;
+    const auto factor = scale.find(sample.source);
+    table_samples.push_back(
+        {{size, sample.bytes, 1}, std::log(sample.seconds / (factor == scale.end() ? 1 : factor->second))});
+    if (std::find(ranks.begin(), ranks.end(), size) == ranks.end()) ranks.push_back(size);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  std::array<double, 28> octaves{};
+  for (std::size_t i = 0; i < octaves.size(); ++i) octaves[i] = std::exp2(9 + i);
+  const TableShape shape{
+      .axes = {axis_within(ranks, table_samples, 0), axis_within(octaves, table_samples, 1), {0}},
+      .rises = {false, true, true}};
+  const auto prior = [&](const std::array<double, 3>& size) {
+    const int count = static_cast<int>(std::lround(size[0]));
+    return std::log(collective_time(hardware, collective, size[1], {count, 1, count}).seconds);
+  };
+  MonotoneTable table = fit_table(shape, prior, table_samples);
+  link_of(hardware, collective).table = std::move(table);
+}
+
+FittedLink fit_pooled(const Hardware& start, Collective collective,
+                      const std::vector<CollectiveSample>& samples) {
+  const int reference = largest_source(samples);
+  std::map<int, std::vector<CollectiveSample>> by_source;
+  for (const CollectiveSample& sample : samples) by_source[sample.source].push_back(sample);
+  FittedLink fitted{fit_form(start, collective, by_source[reference]), {}};
+  if (by_source[reference].size() >= kTableSamples) {
+    add_table(fitted.hardware, collective, by_source[reference], {});
+  }
+  for (const auto& [source, list] : by_source) {
+    if (source == reference) continue;
+    std::vector<double> ratios;
+    for (const CollectiveSample& sample : list) {
+      ratios.push_back(sample.seconds /
+                       collective_time(fitted.hardware, collective, sample.bytes, sample.placement).seconds);
+    }
+    fitted.scale[source] = median_of(std::move(ratios));
+  }
+  if (samples.size() >= kTableSamples) {
+    link_of(fitted.hardware, collective).table = {};
+    add_table(fitted.hardware, collective, samples, fitted.scale);
+  }
+  return fitted;
+}
+
+// Without the (source, ranks) groups that are far off what the others follow.
+std::vector<CollectiveSample> plausible(const Hardware& start, Collective collective,
+                                        const std::vector<CollectiveSample>& samples,
+                                        const std::vector<std::string>& sources,
+                                        std::vector<std::string>& left_out) {
+  const Hardware form = fit_form(start, collective, samples);
+  std::map<std::pair<int, int>, std::vector<double>> ratios;
+  for (const CollectiveSample& sample : samples) {
+    ratios[{sample.source, sample.placement.ranks}].push_back(
+        sample.seconds / collective_time(form, collective, sample.bytes, sample.placement).seconds);
+  }
+  std::vector<CollectiveSample> kept;
+  std::map<std::pair<int, int>, bool> far_off;
+  for (auto& [group, list] : ratios) {
+    const double ratio = median_of(list);
+    far_off[group] = ratio > kFarOff || ratio < 1 / kFarOff;
+    if (far_off[group]) {
+      left_out.push_back(std::to_string(group.second) + " ranks of " +
+                         sources[static_cast<std::size_t>(group.first)]);
+    }
+  }
+  for (const CollectiveSample& sample : samples) {
+    if (!far_off[{sample.source, sample.placement.ranks}]) kept.push_back(sample);
+  }
+  return kept;
+}
+
+}  // namespace
+
+void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
+              const std::vector<std::string>& sources, FitScore& score, std::vector<std::string>& left_out) {
+  Hardware hardware;
+  hardware.device = device;
+  const std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
+  if (kept.empty()) return;
+  const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
+    return fit_pooled(hardware, collective, seen);
+  };
+  std::vector<CollectiveSample> scored;
+  for (const CollectiveSample& sample : kept) {
+    if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);
+  }
+  score.form = kept.size() >= kTableSamples ? "table" : "form";
+  score.samples = kept.size();
+  score.by_size = summarize(held_out_errors(
+      scored, [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); },
+      fit_seen, predict));
+  score.by_shape = summarize(held_out_errors(
+      scored,
+      [](const CollectiveSample& sample) {
+        return static_cast<std::uint64_t>(sample.bytes) * 64 +
+               static_cast<std::uint64_t>(sample.placement.ranks) * 7 +
+               static_cast<std::uint64_t>(sample.source);
+      },
+      fit_seen, predict));
+  device.profile = fit_pooled(hardware, collective, kept).hardware.device.profile;
+}
+
+NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSample>& samples,
+                       FitScore& score) {
+  Hardware trial = hardware;
+  const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
+    NetworkFit& fit = trial.device.profile.network;
+    const auto set = [&](const std::vector<double>& x) {
+      fit.latency_scale = std::exp(x[0]);
+      fit.efficiency = 1 / (1 + std::exp(-x[1]));
+    };
+    const auto cost = [&](const std::vector<double>& x) {
+      set(x);
+      double sum = 0;
+      for (const CollectiveSample& sample : seen) {
+        trial.network.nic_bytes_per_s = sample.nic_bytes_per_s;
+        sum += robust_cost(collective_time(trial, sample.collective, sample.bytes, sample.placement).seconds,
+                           sample.seconds);
+      }
+      return sum;
+    };
+    set(minimize(cost, {0, 2.6}, 0.4, 150));
+    fit.most_domains = 0;
+    for (const CollectiveSample& sample : seen)
+      fit.most_domains = std::max(fit.most_domains, sample.placement.domains);
+    return fit;
+  };
+  const auto predict_sample = [&](const NetworkFit& fit, const CollectiveSample& sample) {
+    trial.device.profile.network = fit;
+    trial.network.nic_bytes_per_s = sample.nic_bytes_per_s;
+    return collective_time(trial, sample.collective, sample.bytes, sample.placement).seconds;
+  };
+  std::vector<CollectiveSample> large;
+  for (const CollectiveSample& sample : samples) {
+    if (sample.bytes >= 1 << 20) large.push_back(sample);
+  }
+  score.operation = "network";
+  score.form = "form";
+  score.samples = samples.size();
+  score.by_size = summarize(held_out_errors(
+      large, [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); },
+      fit_seen, predict_sample));
+  std::vector<double> errors;
+  std::map<int, int> sources;
+  for (const CollectiveSample& sample : large) ++sources[sample.source];
+  for (const auto& [source, count] : sources) {
+    if (sources.size() < 2) break;
+    std::vector<CollectiveSample> seen;
+    for (const CollectiveSample& sample : samples) {
+      if (sample.source != source) seen.push_back(sample);
+    }
+    const NetworkFit fit = fit_seen(seen);
+    for (const CollectiveSample& sample : large) {
+      if (sample.source == source) errors.push_back(predict_sample(fit, sample) / sample.seconds - 1);
+    }
+  }
+  score.by_shape = summarize(errors);
+  return fit_seen(samples);
+}
+
+}  // namespace trainfront::costmodel

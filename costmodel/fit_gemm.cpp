@@ -1,0 +1,151 @@
+#include "costmodel/fit_gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "costmodel/fit_minimize.hpp"
+#include "costmodel/fit_other_sources.hpp"
+#include "costmodel/fit_table.hpp"
+#include "costmodel/gemm_form.hpp"
+
+namespace trainfront::costmodel {
+namespace {
+
+constexpr std::size_t kFormSamples = 800;  // enough to fix eight constants
+constexpr std::size_t kTableSamples = 48;  // fewer say nothing about neighbours
+
+std::vector<GemmSample> thinned(const std::vector<GemmSample>& samples, std::size_t most) {
+  const std::size_t step = std::max<std::size_t>(1, samples.size() / most);
+  std::vector<GemmSample> some;
+  for (std::size_t i = 0; i < samples.size(); i += step) some.push_back(samples[i]);
+  return some;
+}
+
+// Constants as free numbers: factors as logarithms, the exponent as a logit.
+GemmFit with_parameters(const GemmFit& start, const std::vector<double>& x) {
+  GemmFit fit = start;
+  fit.flops_per_s *= std::exp(x[0]);
+  fit.bytes_per_s *= std::exp(x[1]);
+  fit.norm = 1 + std::exp(x[2]);
+  fit.launch_s = std::exp(x[3]);
+  fit.occupancy_exponent = 1 / (1 + std::exp(-x[4]));
+  fit.k_half = std::exp(x[5]);
+  fit.tile_half = std::exp(x[6]);
+  return fit;
+}
+
+GemmFit fit_form(const Device& device, Precision precision, const GemmFit& start,
+                 const std::vector<GemmSample>& samples) {
+  const std::vector<GemmSample> some = thinned(samples, kFormSamples);
+  const auto cost = [&](const std::vector<double>& x) {
+    const GemmFit fit = with_parameters(start, x);
+    double sum = 0;
+    for (const GemmSample& sample : some) {
+      sum += robust_cost(gemm_form(fit, precision, device.compute_units, sample.m, sample.n, sample.k),
+                         sample.seconds);
+    }
+    return sum;
+  };
+  std::vector<double> x{0, 0, 0.9, std::log(4e-6), 2, 4, 1.5};
+  x = minimize(cost, x, 0.3, 350);
+  x = minimize(cost, x, 0.2, 250);
+  GemmFit fit = with_parameters(start, x);
+  fit.table = {};
+  fit.form_share = 0;
+  return fit;
+}
+
+constexpr std::array<double, 14> kRows{1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+constexpr std::array<double, 13> kColumns{16,   32,   64,   128,   256,   512,  1024,
+                                          2048, 4096, 8192, 16384, 32768, 65536};
+
+void add_table(const Device& device, Precision precision, double form_share,
+               const std::vector<GemmSample>& samples, GemmFit& fit) {
+  const auto form_log = [&](double m, double n, double k) {
+    return std::log(gemm_form(fit, precision, device.compute_units, m, n, k));
+  };
+  std::vector<TableSample> table_samples;
+  for (const GemmSample& sample : samples) {
+    table_samples.push_back({{sample.m, sample.n, sample.k},
+                             std::log(sample.seconds) - form_share * form_log(sample.m, sample.n, sample.k)});
+  }
+  const TableShape shape{.axes = {axis_within(kRows, table_samples, 0),
+                                  axis_within(kColumns, table_samples, 1),
+                                  axis_within(kColumns, table_samples, 2)}};
+  const auto prior = [&](const std::array<double, 3>& size) {
+    return (1 - form_share) * form_log(size[0], size[1], size[2]);
+  };
+  MonotoneTable table = fit_table(shape, prior, table_samples);
+  fit.table = std::move(table);
+  fit.form_share = form_share;
+}
+
+GemmFit fit_with(const Device& device, Precision precision, const GemmFit& start, double form_share,
+                 const std::vector<GemmSample>& samples) {
+  GemmFit fit = fit_form(device, precision, start, samples);
+  if (form_share < 1) add_table(device, precision, form_share, samples, fit);
+  fit.evidence = Evidence::kCalibrated;
+  return fit;
+}
+
+std::uint64_t shape_key(const GemmSample& sample) {
+  return static_cast<std::uint64_t>(sample.n * 131071 + sample.k);
+}
+std::uint64_t size_key(const GemmSample& sample) {
+  return static_cast<std::uint64_t>(sample.m);
+}
+
+// Share 1 is the form alone; less leaves more to the table.
+double choose_form_share(const Device& device, Precision precision, const GemmFit& start,
+                         const std::vector<GemmSample>& samples) {
+  if (samples.size() < kTableSamples) return 1;
+  constexpr unsigned kSomeFolds = 2;
+  const std::vector<GemmSample> some = thinned(samples, 4000);
+  double best_share = 1, best = INFINITY;
+  for (const double share : {1.0, 0.0, 0.5}) {
+    const auto errors = held_out_errors(
+        some, shape_key, [&](const auto& seen) { return fit_with(device, precision, start, share, seen); },
+        [&](const GemmFit& fit, const GemmSample& sample) {
+          return gemm_burst(fit, precision, device.compute_units, sample.m, sample.n, sample.k);
+        },
+        kSomeFolds);
+    const double mean = summarize(errors).mean;
+    if (errors.empty() || mean >= best) continue;
+    best = mean;
+    best_share = share;
+  }
+  return best_share;
+}
+
+}  // namespace
+
+GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
+                 const std::vector<GemmSample>& samples) {
+  return fit_with(device, precision, start, choose_form_share(device, precision, start, samples), samples);
+}
+
+GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
+                 const std::vector<GemmSample>& samples, const std::vector<GemmSample>& others,
+                 const std::vector<std::string>& sources, FitScore& score) {
+  const double share = choose_form_share(device, precision, start, samples);
+  const auto fit_seen = [&](const std::vector<GemmSample>& seen) {
+    return fit_with(device, precision, start, share, seen);
+  };
+  const auto predict = [&](const GemmFit& fit, const GemmSample& sample) {
+    return gemm_burst(fit, precision, device.compute_units, sample.m, sample.n, sample.k);
+  };
+  score.operation = "gemm";
+  score.precision = precision == Precision::kFp8 ? "fp8" : "bf16";
+  score.form = share == 1 ? "form" : share == 0 ? "table" : "table over form^0.5";
+  score.samples = samples.size();
+  score.by_shape = summarize(held_out_errors(samples, shape_key, fit_seen, predict));
+  score.by_size = summarize(held_out_errors(samples, size_key, fit_seen, predict));
+
+  const GemmFit fit = fit_seen(samples);
+  score.other_sources =
+      score_other_sources(others, sources, [&](const GemmSample& sample) { return predict(fit, sample); });
+  return fit;
+}
+
+}  // namespace trainfront::costmodel

@@ -1,0 +1,163 @@
+#include "engine/commands/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "costmodel/data_sheet_profile.hpp"
+#include "engine/atomic_file.hpp"
+#include "engine/commands/profile_fit.hpp"
+#include "engine/errors.hpp"
+#include "engine/reports/json_writer.hpp"
+#include "engine/terminal.hpp"
+#include "inputs/catalog.hpp"
+#include "inputs/device_spelling.hpp"
+#include "inputs/profile_file.hpp"
+#include "inputs/suggest.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+using costmodel::ErrorSummary;
+using costmodel::FitScore;
+
+constexpr std::size_t kShownFaults = 20;
+
+std::string today() {
+  const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const std::chrono::year_month_day date{day};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
+const inputs::DeviceEntry& find_device(const inputs::Catalog& catalog, const std::string& name) {
+  if (const inputs::DeviceEntry* entry = catalog.resolve_device(name)) return *entry;
+  const std::vector<std::string> known = catalog.device_ids();
+  const std::string meant = inputs::nearest(name, known);
+  throw UsageError(
+      fmt::format("--device: {} is not in the catalogue; {}", inputs::in_quotes(name),
+                  meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
+}
+
+void report_reading(const inputs::Measurements& measurements, const std::string& id,
+                    const inputs::Diagnostics& faults) {
+  const std::vector<inputs::Fault> list = faults.faults();
+  for (std::size_t i = 0; i < std::min(list.size(), kShownFaults); ++i)
+    say("left out: " + inputs::to_string(list[i]));
+  if (list.size() > kShownFaults) say(fmt::format("left out: {} more lines", list.size() - kShownFaults));
+  for (const std::string& note : measurements.notes) say(note);
+  for (const auto& [reason, rows] : measurements.not_modelled)
+    say(fmt::format("{} rows not modelled: {}", rows, reason));
+  for (const auto& [device, samples] : measurements.samples) {
+    const std::size_t rows = samples.gemm.size() + samples.attention.size() + samples.memory_bound.size() +
+                             samples.collective.size();
+    if (device != id) say(fmt::format("{} rows of another device: {}", rows, device));
+  }
+}
+
+void add_summary(JsonWriter& json, const char* name, const ErrorSummary& summary) {
+  json.begin_object(name)
+      .field("rows", summary.count)
+      .field("mean_ape", summary.mean)
+      .field("median_ape", summary.median)
+      .field("bias", summary.bias)
+      .end_object();
+}
+
+void print_json(const ProfileFit& fit, const std::string& output, const inputs::Measurements& measurements,
+                std::size_t bad_lines) {
+  JsonWriter json;
+  json.begin_object()
+      .field("device", fit.device.id)
+      .field("profile", output)
+      .field("rows", measurements.rows);
+  json.field("bad_lines", bad_lines).begin_object("not_modelled");
+  for (const auto& [reason, rows] : measurements.not_modelled) json.field(reason, rows);
+  json.end_object().begin_array("held_out");
+  for (const FitScore& score : fit.scores) {
+    json.begin_object()
+        .field("op", score.operation)
+        .field("precision", score.precision)
+        .field("form", score.form);
+    json.field("samples", score.samples);
+    add_summary(json, "by_shape", score.by_shape);
+    add_summary(json, "by_size", score.by_size);
+    json.begin_array("other_sources");
+    for (const FitScore::OtherSource& other : score.other_sources) {
+      json.begin_object().field("source", other.source).field("scale", other.scale);
+      add_summary(json, "after_scale", other.after_scale);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().begin_array("notes");
+  for (const std::string& note : fit.notes) json.value(note);
+  print(json.end_array().end_object().take());
+}
+
+void print_table(const ProfileFit& fit, const std::string& output) {
+  print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", "operation", "prec", "samples", "form",
+                    "held-out shapes", "held-out sizes"));
+  print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", "", "", "", "", "mean / median %",
+                    "mean / median %"));
+  for (const FitScore& score : fit.scores) {
+    print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>8.1f} / {:>6.1f} {:>8.1f} / {:>6.1f}\n", score.operation,
+                      score.precision, score.samples, score.form, score.by_shape.mean, score.by_shape.median,
+                      score.by_size.mean, score.by_size.median));
+    for (const FitScore::OtherSource& other : score.other_sources) {
+      print(fmt::format("    not fitted on {} ({} rows): {:.2f} times as long; then {:.1f} / {:.1f} %\n",
+                        other.source, other.after_scale.count, other.scale, other.after_scale.mean,
+                        other.after_scale.median));
+    }
+  }
+  print(fmt::format("profile: {}\n", output));
+}
+
+}  // namespace
+
+int run_calibrate(const CalibrateOptions& options) {
+  const inputs::Catalog catalog = inputs::builtin_catalog();
+  const inputs::DeviceEntry& entry = find_device(catalog, options.device);
+
+  inputs::Measurements measurements;
+  inputs::Diagnostics faults;
+  const inputs::MeasurementDefaults defaults{.gpu = "",
+                                             .fabric = options.fabric,
+                                             .collective = options.collective,
+                                             .ranks = options.ranks,
+                                             .nodes = options.nodes};
+  const auto resolve = [&](std::string_view gpu) {
+    // A log that names no GPU was run on the device that is calibrated.
+    return gpu.empty() ? entry.device.id : inputs::device_of_spelling(catalog, gpu);
+  };
+  for (const std::string& file : options.files)
+    inputs::read_measurements(file, resolve, defaults, measurements, faults);
+  report_reading(measurements, entry.device.id, faults);
+
+  costmodel::Device start = entry.device;
+  if (options.from_data_sheet) start.profile = costmodel::data_sheet_profile(start);
+  start.profile.name = fmt::format("{} {}", start.id, today());
+  start.profile.sources.clear();
+  ProfileFit fit =
+      fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id], options.reference);
+  for (const std::string& note : fit.notes) say(note);
+  if (fit.scores.empty()) {
+    throw inputs::InputError({{.file = options.files.front(),
+                               .at = {},
+                               .key = "",
+                               .problem = "nothing in the files measures " + start.id,
+                               .found = "",
+                               .allowed = "",
+                               .suggestion = ""}});
+  }
+  const std::string output = options.output.empty() ? start.id + ".toml" : options.output;
+  write_file(output, inputs::write_profile(fit.device.profile));
+  if (options.json) {
+    print_json(fit, output, measurements, faults.faults().size());
+  } else {
+    print_table(fit, output);
+  }
+  return kDone;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,174 @@
+#include "engine/commands/profile_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <set>
+
+#include "costmodel/fit_attention.hpp"
+#include "costmodel/fit_collective.hpp"
+#include "costmodel/fit_gemm.hpp"
+#include "costmodel/fit_memory_bound.hpp"
+#include "costmodel/gemm_form.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+using costmodel::FitScore;
+using costmodel::Precision;
+using costmodel::Samples;
+
+constexpr std::array<const char*, 10> kKindNames{"norm",    "add",       "activation",    "rotary",
+                                                 "softmax", "embedding", "cross_entropy", "optimizer",
+                                                 "permute", "copy"};
+constexpr std::array<const char*, 5> kCollectiveNames{"all_reduce", "all_gather", "reduce_scatter",
+                                                      "all_to_all", "send_recv"};
+
+// One line of provenance a section: who measured it, how much, and how far off held-out predictions were.
+std::string provenance(const FitScore& score, const std::vector<std::string>& sources) {
+  std::string names;
+  for (const std::string& source : sources) names += (names.empty() ? "" : "; ") + source;
+  return fmt::format("{}{}{}: {} samples of {}; {}; held out MAPE {:.1f} % by shape, {:.1f} % by size",
+                     score.operation, score.precision.empty() ? "" : " ", score.precision, score.samples,
+                     names, score.form, score.by_shape.mean, score.by_size.mean);
+}
+
+template <typename Sample>
+std::vector<std::string> sources_of(const std::vector<Sample>& samples, const Samples& all) {
+  std::set<std::string> names;
+  for (const Sample& sample : samples) names.insert(all.sources[static_cast<std::size_t>(sample.source)]);
+  return {names.begin(), names.end()};
+}
+
+void too_few(const std::string& what, std::size_t count, std::vector<std::string>& notes) {
+  notes.push_back(fmt::format("{}: {} samples are too few to fit; its section stays as it was", what, count));
+}
+
+void fit_gemms(const Samples& samples, const std::string& reference, ProfileFit& result) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
+    const bool fp8 = precision == Precision::kFp8;
+    std::vector<costmodel::GemmSample> all, chosen, others;
+    for (const auto& sample : samples.gemm) {
+      if (sample.precision == precision) all.push_back(sample);
+    }
+    if (all.empty()) continue;
+    split_by_source(all, samples.sources, reference, chosen, others);
+    if (chosen.size() < costmodel::kLeastSamples) {
+      too_few(fp8 ? "gemm fp8" : "gemm bf16", chosen.size(), result.notes);
+      continue;
+    }
+    costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
+    FitScore score;
+    fit = costmodel::fit_gemm(result.device, precision, fit, chosen, others, samples.sources, score);
+    result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+    result.scores.push_back(std::move(score));
+  }
+}
+
+void fit_attentions(const Samples& samples, const std::string& reference, ProfileFit& result) {
+  if (samples.attention.empty()) return;
+  std::vector<costmodel::AttentionSample> chosen, others;
+  split_by_source(samples.attention, samples.sources, reference, chosen, others);
+  if (chosen.size() < costmodel::kLeastSamples) return too_few("attention", chosen.size(), result.notes);
+  FitScore score;
+  costmodel::AttentionFit& fit = result.device.profile.attention;
+  fit = costmodel::fit_attention(fit, chosen, others, samples.sources, score);
+  result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+  result.scores.push_back(std::move(score));
+}
+
+void fit_memory_bounds(const Samples& samples, const std::string& reference, ProfileFit& result) {
+  for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
+    std::vector<costmodel::MemoryBoundSample> all, chosen, others;
+    for (const auto& sample : samples.memory_bound) {
+      if (static_cast<std::size_t>(sample.kind) == kind) all.push_back(sample);
+    }
+    if (all.empty()) continue;
+    split_by_source(all, samples.sources, reference, chosen, others);
+    if (chosen.size() < 4) {
+      too_few(kKindNames[kind], chosen.size(), result.notes);
+      continue;
+    }
+    FitScore score{.operation = kKindNames[kind], .precision = "", .form = "", .other_sources = {}};
+    costmodel::MemoryBoundFit& fit = result.device.profile.memory_bound[kind];
+    fit = costmodel::fit_memory_bound(fit, chosen, score);
+    result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+    result.scores.push_back(std::move(score));
+  }
+}
+
+void fit_collectives(const Samples& samples, ProfileFit& result) {
+  std::vector<costmodel::CollectiveSample> across;
+  for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
+    std::vector<costmodel::CollectiveSample> within;
+    for (const auto& sample : samples.collective) {
+      if (static_cast<std::size_t>(sample.collective) != kind) continue;
+      (sample.placement.domains > 1 ? across : within).push_back(sample);
+    }
+    if (within.empty()) continue;
+    if (within.size() < 8) {
+      too_few(kCollectiveNames[kind], within.size(), result.notes);
+      continue;
+    }
+    FitScore score{.operation = kCollectiveNames[kind], .precision = "", .form = "", .other_sources = {}};
+    std::vector<std::string> left_out;
+    costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, samples.sources,
+                        score, left_out);
+    for (const std::string& group : left_out) {
+      result.notes.push_back(fmt::format("{}: {} left out: {:.0f} times off what the others follow",
+                                         kCollectiveNames[kind], group, costmodel::kFarOff));
+    }
+    if (score.samples == 0) continue;
+    result.device.profile.sources.push_back(provenance(score, sources_of(within, samples)));
+    result.scores.push_back(std::move(score));
+  }
+  // Send and receive across nodes has constants of its own (network_collective.cpp).
+  std::erase_if(across,
+                [](const auto& sample) { return sample.collective == costmodel::Collective::kSendRecv; });
+  if (across.size() < 6) {
+    if (!across.empty()) too_few("collectives across nodes", across.size(), result.notes);
+    return;
+  }
+  costmodel::Hardware hardware;
+  hardware.device = result.device;
+  FitScore score;
+  result.device.profile.network = costmodel::fit_network(hardware, across, score);
+  result.device.profile.sources.push_back(provenance(score, sources_of(across, samples)));
+  result.scores.push_back(std::move(score));
+}
+
+// Training runs for hours under the power limit, benchmarks of one kernel for milliseconds: where the best
+// sustained matrix product is slower than the burst fit says of the same shape, the difference slows
+// training.
+void apply_sustained(const std::vector<inputs::SustainedRate>& sustained, ProfileFit& result) {
+  for (const inputs::SustainedRate& rate : sustained) {
+    const bool fp8 = rate.precision == Precision::kFp8;
+    costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
+    const double burst_s =
+        costmodel::gemm_burst(fit, rate.precision, result.device.compute_units, rate.m, rate.n, rate.k);
+    const double sustained_s = 2 * rate.m * rate.n * rate.k / rate.flops_per_s;
+    const double slowdown = sustained_s / burst_s;
+    result.notes.push_back(fmt::format(
+        "gemm {}: sustained over burst time {:.3f} at {} x {} x {}; {:.3f} is used", fp8 ? "fp8" : "bf16",
+        slowdown, rate.m, rate.n, rate.k, std::max(slowdown, fit.sustained_slowdown)));
+    fit.sustained_slowdown = std::max(slowdown, fit.sustained_slowdown);
+  }
+}
+
+}  // namespace
+
+ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
+                       const std::vector<inputs::SustainedRate>& sustained, const std::string& reference) {
+  ProfileFit result{.device = start, .scores = {}, .notes = {}};
+  fit_gemms(samples, reference, result);
+  fit_attentions(samples, reference, result);
+  fit_memory_bounds(samples, reference, result);
+  fit_collectives(samples, result);
+  apply_sustained(sustained, result);
+  return result;
+}
+
+}  // namespace trainfront::engine

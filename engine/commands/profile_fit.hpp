@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/fit_samples.hpp"
+#include "costmodel/fit_score.hpp"
+#include "costmodel/hardware.hpp"
+#include "inputs/measurements.hpp"
+
+namespace trainfront::engine {
+
+// A device with the profile that the measurements give, and what is known of its errors.
+struct ProfileFit {
+  costmodel::Device device;
+  std::vector<costmodel::FitScore> scores;
+  std::vector<std::string> notes;  // what was left out, or changed beside the fits
+};
+
+// Replaces the sections of start.profile that the samples measure. `reference`: see CalibrateOptions.
+ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples& samples,
+                       const std::vector<inputs::SustainedRate>& sustained, const std::string& reference);
+
+// Positions of `samples` by source: those the fit is made on, and the others. A source whose name holds
+// `reference` wins, else the one with the most samples.
+template <typename Sample>
+void split_by_source(const std::vector<Sample>& samples, const std::vector<std::string>& sources,
+                     const std::string& reference, std::vector<Sample>& chosen, std::vector<Sample>& others) {
+  std::vector<std::size_t> counts(sources.size(), 0);
+  for (const Sample& sample : samples) ++counts[static_cast<std::size_t>(sample.source)];
+  std::size_t best = 0;
+  const auto rank = [&](std::size_t source) {
+    const bool named =
+        !reference.empty() && sources[source].find(reference) != std::string::npos && counts[source] > 0;
+    return counts[source] + (named ? samples.size() : 0);
+  };
+  for (std::size_t source = 1; source < sources.size(); ++source) {
+    if (rank(source) > rank(best)) best = source;
+  }
+  for (const Sample& sample : samples) {
+    (static_cast<std::size_t>(sample.source) == best ? chosen : others).push_back(sample);
+  }
+}
+
+}  // namespace trainfront::engine

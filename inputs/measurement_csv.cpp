@@ -1,0 +1,259 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inputs/csv.hpp"
+#include "inputs/measurement_text.hpp"
+
+namespace trainfront::inputs {
+namespace {
+
+using costmodel::Collective;
+using costmodel::MemoryBound;
+using costmodel::Precision;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// One record, whose numbers are taken by column name. What is not a positive number is a fault.
+class Record {
+ public:
+  Record(const CsvFile& file, Diagnostics& faults) : file_(file), faults_(faults) {}
+
+  std::string text(std::string_view column) const {
+    const std::optional<std::size_t> at = file_.find_column(column);
+    return at ? std::string(file_[*at]) : std::string();
+  }
+
+  double number(std::string_view column) {
+    const std::size_t at = file_.column(column);
+    const std::optional<double> value = csv_number(file_[at]);
+    if (value && *value > 0) return *value;
+    faults_.add({file_.name(),
+                 {static_cast<int>(file_.line_of(at)), static_cast<int>(file_.column_of(at))},
+                 std::string(column),
+                 "not a measurement",
+                 std::string(file_[at]),
+                 "a number above 0",
+                 ""});
+    good_ = false;
+    return 1;
+  }
+
+  bool is_good() const { return good_; }
+
+ private:
+  const CsvFile& file_;
+  Diagnostics& faults_;
+  bool good_ = true;
+};
+
+// vidur names a source after each model and layer that it profiled: all are one harness.
+std::string harness(const std::string& source) {
+  return source.starts_with("vidur:") ? "vidur" : source;
+}
+
+std::optional<Precision> precision_of(std::string_view text) {
+  if (text == "bfloat16" || text == "bf16" || text == "float16" || text == "fp16" || text == "half") {
+    return Precision::kBf16;
+  }
+  if (text == "fp8") return Precision::kFp8;
+  return std::nullopt;
+}
+
+void add_gemm(Record& record, const std::string& device, Measurements& measurements) {
+  const std::string name = record.text("precision");
+  costmodel::GemmSample sample{.m = record.number("m"),
+                               .n = record.number("n"),
+                               .k = record.number("k"),
+                               .seconds = record.number("time_us") * 1e-6};
+  if (!record.is_good()) return;
+  const std::optional<Precision> precision = precision_of(name);
+  if (!precision) return static_cast<void>(++measurements.not_modelled["gemm in " + name]);
+  costmodel::Samples& samples = measurements.samples[device];
+  sample.precision = *precision;
+  sample.source = source_index(samples, harness(record.text("source")));
+  samples.gemm.push_back(sample);
+}
+
+void add_attention(Record& record, const std::string& device, Measurements& measurements) {
+  costmodel::AttentionSample sample;
+  sample.shape = {.batch = record.number("batch"),
+                  .queries = record.number("seq_q"),
+                  .keys = record.number("seq_kv"),
+                  .heads = record.number("heads"),
+                  .kv_heads = record.number("kv_heads"),
+                  .qk_dim = record.number("head_dim"),
+                  .value_dim = record.number("head_dim"),
+                  .causal = record.text("causal") == "1",
+                  .window = 0};
+  sample.seconds = record.number("time_us") * 1e-6;
+  if (!record.is_good()) return;
+  const std::string precision = record.text("precision"), source = record.text("source");
+  const bool plain = precision_of(precision).value_or(Precision::kFp8) == Precision::kBf16;
+  if (!plain && precision != "bfloat16/kv-bfloat16") {
+    return static_cast<void>(++measurements.not_modelled["attention in " + precision]);
+  }
+  if (sample.shape.queries < 2)
+    return static_cast<void>(++measurements.not_modelled["attention of one query (decoding)"]);
+  sample.backward = record.text("direction") == "bwd";
+  // Serving engines time attention together with adding to their cache.
+  for (const char* engine : {"vllm", "sglang", "trtllm"}) sample.writes_cache |= contains(source, engine);
+  costmodel::Samples& samples = measurements.samples[device];
+  sample.source = source_index(samples, source);
+  samples.attention.push_back(sample);
+}
+
+struct NamedKind {
+  std::string_view op;
+  MemoryBound kind;
+};
+constexpr std::array<NamedKind, 14> kKinds{{{"input_layernorm", MemoryBound::kNorm},
+                                            {"post_attention_layernorm", MemoryBound::kNorm},
+                                            {"norm", MemoryBound::kNorm},
+                                            {"add", MemoryBound::kAdd},
+                                            {"mlp_act", MemoryBound::kActivation},
+                                            {"activation", MemoryBound::kActivation},
+                                            {"attn_rope", MemoryBound::kRotary},
+                                            {"rotary", MemoryBound::kRotary},
+                                            {"softmax", MemoryBound::kSoftmax},
+                                            {"emb", MemoryBound::kEmbedding},
+                                            {"embedding", MemoryBound::kEmbedding},
+                                            {"optimizer", MemoryBound::kOptimizer},
+                                            {"permute", MemoryBound::kPermute},
+                                            {"copy", MemoryBound::kCopy}}};
+
+void add_elementwise(Record& record, const std::string& device, Measurements& measurements) {
+  const std::string op = record.text("op");
+  const auto* known =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const NamedKind& kind) { return kind.op == op; });
+  if (known == kKinds.end()) return static_cast<void>(++measurements.not_modelled["elementwise " + op]);
+  costmodel::MemoryBoundSample sample{.kind = known->kind,
+                                      .bytes = record.number("bytes_or_elems"),
+                                      .seconds = record.number("time_us") * 1e-6};
+  if (!record.is_good()) return;
+  costmodel::Samples& samples = measurements.samples[device];
+  sample.source = source_index(samples, harness(record.text("source")));
+  samples.memory_bound.push_back(sample);
+}
+
+constexpr std::array<std::string_view, 5> kCollectives{"all_reduce", "all_gather", "reduce_scatter",
+                                                       "all_to_all", "send_recv"};
+
+void add_collective_record(Record& record, const std::string& device, Measurements& measurements) {
+  const std::string op = record.text("op"), source = record.text("source");
+  costmodel::CollectiveSample sample;
+  sample.placement.ranks = static_cast<int>(record.number("n_gpus"));
+  const int nodes = static_cast<int>(record.number("n_nodes"));
+  sample.bytes = record.number("bytes");
+  sample.seconds = record.number("time_us") * 1e-6;
+  if (!record.is_good()) return;
+  const auto* known = std::find(kCollectives.begin(), kCollectives.end(), op);
+  if (known == kCollectives.end()) return static_cast<void>(++measurements.not_modelled["collective " + op]);
+  if (contains(source, "custom_ar"))
+    return static_cast<void>(++measurements.not_modelled["all_reduce kernels other than NCCL's"]);
+  // NVLink SHARP adds floating-point numbers only; integers stay on the ring.
+  if (op == "all_reduce" && record.text("dtype") == "int8") {
+    return static_cast<void>(++measurements.not_modelled["all_reduce of int8"]);
+  }
+  sample.collective = static_cast<Collective>(known - kCollectives.begin());
+  add_collective(sample, record.text("fabric"), nodes, source, device, measurements);
+}
+
+void add_mamf(Record& record, const std::string& device, Measurements& measurements) {
+  SustainedRate rate{.m = record.number("best_m"),
+                     .n = record.number("best_n"),
+                     .k = record.number("best_k"),
+                     .flops_per_s = record.number("mamf_tflops") * 1e12};
+  const std::optional<Precision> precision = precision_of(record.text("precision"));
+  if (!record.is_good() || !precision) return;
+  rate.precision = *precision;
+  measurements.sustained[device].push_back(rate);
+}
+
+struct Table {
+  std::array<std::string_view, 4> columns;  // that only it has
+  std::string_view gpu_column;
+  void (*add)(Record&, const std::string& device, Measurements&);
+};
+constexpr std::array<Table, 5> kTables{
+    {{{"m", "n", "k", "time_us"}, "gpu", add_gemm},
+     {{"seq_q", "seq_kv", "head_dim", "time_us"}, "gpu", add_attention},
+     {{"op", "bytes_or_elems", "precision", "time_us"}, "gpu", add_elementwise},
+     {{"op", "n_gpus", "bytes", "time_us"}, "gpu", add_collective_record},
+     {{"mamf_tflops", "best_m", "best_n", "best_k"}, "accelerator", add_mamf}}};
+
+const Table* table_of(const std::vector<std::string>& header) {
+  for (const Table& table : kTables) {
+    if (std::all_of(table.columns.begin(), table.columns.end(), [&](std::string_view column) {
+          return std::find(header.begin(), header.end(), column) != header.end();
+        })) {
+      return &table;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_operator_table(const std::vector<std::string>& header) {
+  return table_of(header) != nullptr;
+}
+
+void read_measurement_csv(const std::string& file, std::string text, const DeviceResolver& resolve,
+                          Measurements& measurements, Diagnostics& faults) {
+  try {
+    CsvFile csv(file, std::move(text));
+    const Table* table = table_of(csv.header());
+    if (table == nullptr || !csv.find_column(table->gpu_column)) {
+      return faults.add(
+          {file,
+           {1, 1},
+           "",
+           "neither an operator table, nor nccl-tests output, nor a profiler trace",
+           "",
+           "columns gpu, precision, m, n, k, time_us (gemm); op, n_gpus, bytes, time_us (collectives); "
+           "seq_q, seq_kv, head_dim, time_us (attention); op, bytes_or_elems, time_us (elementwise)",
+           ""});
+    }
+    const std::size_t gpu_column = csv.column(table->gpu_column);
+    while (true) {
+      try {
+        if (!csv.next()) return;
+      } catch (const CsvError& error) {
+        ++measurements.rows;
+        faults.add({file,
+                    {static_cast<int>(error.line), static_cast<int>(error.column)},
+                    "",
+                    error.problem,
+                    "",
+                    "",
+                    ""});
+        continue;
+      }
+      ++measurements.rows;
+      const std::string gpu(csv[gpu_column]);
+      const std::string device = resolve(gpu);
+      if (device.empty()) {
+        ++measurements.not_modelled["gpu " + gpu + " is not in the catalogue"];
+        continue;
+      }
+      Record record(csv, faults);
+      table->add(record, device, measurements);
+    }
+  } catch (const CsvError& error) {
+    faults.add({file,
+                {static_cast<int>(error.line), static_cast<int>(error.column)},
+                "",
+                error.problem,
+                "",
+                "",
+                ""});
+  }
+}
+
+}  // namespace trainfront::inputs

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "inputs/measurements.hpp"
+
+namespace trainfront::inputs {
+
+// The readers behind read_measurements. `text` is a whole file, `file` its name in messages.
+
+void read_measurement_csv(const std::string& file, std::string text, const DeviceResolver& resolve,
+                          Measurements& measurements, Diagnostics& faults);
+void read_nccl_log(const std::string& file, std::string_view text, const MeasurementDefaults& defaults,
+                   const DeviceResolver& resolve, Measurements& measurements, Diagnostics& faults);
+void read_profiler_trace(const std::string& file, std::string_view json, const MeasurementDefaults& defaults,
+                         const DeviceResolver& resolve, Measurements& measurements, Diagnostics& faults);
+
+bool looks_like_nccl_log(std::string_view text);
+
+// Position of a source's name in samples.sources, appended if new.
+int source_index(costmodel::Samples& samples, const std::string& source);
+
+// Adds a collective's time; counts it as not modelled where the fabric is none of the device's.
+void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
+                    const std::string& source, const std::string& device, Measurements& measurements);
+
+}  // namespace trainfront::inputs

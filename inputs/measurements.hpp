@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/fit_samples.hpp"
+#include "inputs/diagnostics.hpp"
+
+namespace trainfront::inputs {
+
+// What a caller says of files that do not say it themselves (nccl-tests output, profiler traces).
+struct MeasurementDefaults {
+  std::string gpu;         // where a file names none
+  std::string fabric;      // "IB NDR 8x400Gb/s per node"
+  std::string collective;  // "all_reduce", ...
+  int ranks = 0;
+  int nodes = 0;
+};
+
+// The best sustained matrix product that was found on a device (MAMF, stas00/ml-engineering).
+struct SustainedRate {
+  costmodel::Precision precision = costmodel::Precision::kBf16;
+  double m = 0, n = 0, k = 0;
+  double flops_per_s = 0;
+};
+
+struct Measurements {
+  std::map<std::string, costmodel::Samples> samples;            // by device id
+  std::map<std::string, std::vector<SustainedRate>> sustained;  // by device id
+  std::map<std::string, std::size_t> not_modelled;              // rows, by reason
+  std::size_t rows = 0;                                         // read, bad ones included
+  std::vector<std::string> notes;                               // what was inferred, in words
+};
+
+// The id of the device that a file spells so; empty: not known.
+using DeviceResolver = std::function<std::string(std::string_view)>;
+
+// Adds a file: a tidy CSV (gemm, attention, elementwise, collectives, mamf; the header tells which), the
+// standard output of nccl-tests, or a Chrome trace of PyTorch's profiler (plain or gzip). Lines that cannot
+// be used go to `faults` and are left out.
+void read_measurements(const std::filesystem::path& path, const DeviceResolver& resolve,
+                       const MeasurementDefaults& defaults, Measurements& measurements, Diagnostics& faults);
+
+// True if the header is that of an operator table.
+bool is_operator_table(const std::vector<std::string>& header);
+
+}  // namespace trainfront::inputs
