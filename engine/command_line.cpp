@@ -5,6 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "engine/commands/calibrate.hpp"
+#include "engine/commands/catalog.hpp"
+#include "engine/commands/plan.hpp"
+#include "engine/commands/redundancy.hpp"
+#include "engine/commands/sweep.hpp"
 #include "engine/commands/validate.hpp"
 #include "engine/errors.hpp"
 #include "inputs/diagnostics.hpp"
@@ -43,6 +48,106 @@ void runs_parallel(CLI::App* command, Invocation& chosen, std::shared_ptr<Option
   });
 }
 
+// The file that a search reads, and how it runs.
+template <typename Options>
+void add_search_options(CLI::App* command, Options& options) {
+  command->add_option("file", options.file, "The sweep file (TOML)")->required();
+  command->add_option("--threads", options.threads, "Threads of each rank; default: its share of the machine")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--deadline", options.deadline,
+                      "Look for the cheapest plan that ends in time: 30d, 12h");
+  command->add_option("--budget", options.budget, "Look for the fastest plan that costs no more: 5M, 850k");
+  command->add_flag("--brute-force", options.brute_force,
+                    "Evaluate every plan, without bounds; the same front");
+  command->add_option("--progress", options.progress, "auto, bar, plain or none; on standard error")
+      ->capture_default_str();
+}
+
+void add_sweep(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<SweepOptions>();
+  CLI::App* command = add_command(app, "sweep", "Search the whole space and write its front", options);
+  add_search_options(command, *options);
+  command
+      ->add_option("-o,--output", options->folder,
+                   "Folder for front.csv, front.json, run.json and report.html")
+      ->capture_default_str();
+  command->add_flag("--fresh", options->fresh, "Start over, whatever a former run has saved");
+  command->add_option("--checkpoint-every", options->checkpoint_every, "Save what is done so often")
+      ->capture_default_str();
+  runs_parallel(command, chosen, options, run_sweep);
+}
+
+void add_plan(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = add_command(
+      app, "plan", "The one plan to take: cheapest in time, fastest for the money, or the front's knee",
+      options);
+  add_search_options(command, *options);
+  command->add_option("--probability", options->probability, "With which the goal must hold")
+      ->check(CLI::Range(0.0, 1.0));
+  runs_parallel(command, chosen, options, run_plan);
+}
+
+void add_redundancy(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<RedundancyOptions>();
+  CLI::App* command =
+      add_command(app, "redundancy", "Tabulate over r what redundancy does for a system that fails", options);
+  command->add_option("--groups", options->groups, "N: groups of the system, each lost as a whole")
+      ->required();
+  command->add_option("--mtbf", options->mtbf, "Mean time between failures of the whole system; inf: none")
+      ->required();
+  command->add_option("--weibull-shape", options->weibull_shape, "1: exponential")->capture_default_str();
+  command->add_option("--rate", options->rate, "The failure rate is falling with the survivors, or constant")
+      ->capture_default_str();
+  command->add_flag("--failures-in-restart", options->failures_in_restart, "Restarts can fail too");
+  command->add_option("--placement", options->placement, "Hosts of a shard: golomb, random or consecutive")
+      ->capture_default_str();
+  command->add_option("--sub-shards", options->sub_shards, "SPARe: parts of a shard that move on their own")
+      ->capture_default_str();
+  command
+      ->add_option("--k-max", options->k_max,
+                   "SPARe: restart voluntarily after so many lost groups; 0: never")
+      ->capture_default_str();
+  command->add_option("--restart", options->restart, "A global restart, detection included")
+      ->capture_default_str();
+  command->add_option("--checkpoint", options->checkpoint, "A checkpoint stops training for this")
+      ->capture_default_str();
+  command->add_option("--checkpoint-every", options->checkpoint_every, "Steps; default: the best interval");
+  command->add_option("--detect", options->detect, "Until a masked failure is known")->capture_default_str();
+  command->add_option("--reorder", options->reorder, "Controller and shrinking after it")
+      ->capture_default_str();
+  command->add_option("--stack-time", options->stack_time, "Compute of one stack")->capture_default_str();
+  command->add_option("--sync-time", options->sync_time, "The rest of a step")->capture_default_str();
+  command
+      ->add_option("--stack-deviation", options->stack_deviation, "Relative spread of stack times, simulated")
+      ->capture_default_str();
+  command->add_option("--steps", options->steps, "Of the training")->capture_default_str();
+  command->add_option("--r", options->r, "MIN:MAX or one number; default 2:20");
+  command->add_option("--simulate", options->simulate, "Trials of every row, beside the closed form");
+  command->add_option("--seed", options->seed, "Of the simulations")->capture_default_str();
+  command->add_option("--plot", options->plot, "Write time and availability over r to this SVG file");
+  command->add_option("--threads", options->threads,
+                      "Threads of each rank; default: its share of the machine");
+  runs_parallel(command, chosen, options, run_redundancy);
+}
+
+void add_calibrate(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App* command = add_command(app, "calibrate", "Fit a device profile from measurements", options);
+  command->add_option("files", options->files, "Operator tables (CSV), nccl-tests output, profiler traces")->required();
+  command->add_option("--device", options->device, "The device they were measured on")->required();
+  command->add_option("-o,--output", options->output, "Profile to write (default: DEVICE.toml)");
+  command->add_option("--reference", options->reference,
+                      "Part of a source's name: the harness that the profile stands for");
+  command->add_option("--collective", options->collective, "What files measured that do not say it");
+  command->add_option("--fabric", options->fabric, "Their fabric, as in \"IB NDR 8x400Gb/s per node\"");
+  command->add_option("--ranks", options->ranks, "Their number of ranks");
+  command->add_option("--nodes", options->nodes, "Their number of nodes");
+  command->add_flag("--from-data-sheet", options->from_data_sheet,
+                    "Scale what is not measured from the data sheet instead of keeping the shipped profile");
+  runs_serial(command, chosen, options, run_calibrate);
+}
+
 void add_validate(CLI::App& app, Invocation& chosen) {
   const auto options = std::make_shared<ValidateOptions>();
   CLI::App* command =
@@ -51,6 +156,25 @@ void add_validate(CLI::App& app, Invocation& chosen) {
   command->add_option("--rows", options->rows, "Write every compared row to this CSV file");
   command->add_option("--page", options->page, "Write the result as a Markdown page, with a plot beside it");
   runs_serial(command, chosen, options, run_validate);
+}
+
+void add_catalog(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<CatalogOptions>();
+  CLI::App* command =
+      add_command(app, "catalog", "List devices, nodes, offers, models; import price lists", options);
+  command->add_option("what", options->what,
+                      "devices, networks, nodes, offers, models, failures, or import; default: an overview");
+  command->add_option("name", options->name,
+                      "One entry, with its sources; for import, a price list of SkyPilot's");
+  command->add_option("--catalog", options->files, "Put these catalogue files over the shipped one");
+  command->add_option("--device", options->devices, "Only these devices");
+  command->add_option("--provider", options->providers, "Only these providers");
+  command->add_option("--region", options->regions, "Only these regions");
+  command->add_option("--price-model", options->price_models, "Only on_demand, reserved, spot or owned");
+  command->add_option("--cloud", options->cloud, "import: whose prices they are");
+  command->add_option("--as-of", options->as_of, "import: date of the list, YYYY-MM-DD");
+  command->add_option("-o,--output", options->output, "import: write the offers to this file");
+  runs_serial(command, chosen, options, run_catalog);
 }
 
 // What went wrong, with the nearest name where a command or an option is not known.
@@ -96,6 +220,11 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "trainfront " TRAINFRONT_VERSION);
   app.require_subcommand(1);
   app.fallthrough(false);
+  add_sweep(app, chosen);
+  add_plan(app, chosen);
+  add_redundancy(app, chosen);
+  add_catalog(app, chosen);
+  add_calibrate(app, chosen);
   add_validate(app, chosen);
 
   try {
