@@ -39,8 +39,9 @@ struct FrameworkProfile {
   double score_bytes = 9;  // per score, forward, when they are (softmax, mask, dropout); half more backward
   double attention_backward_factor = 0;  // backward over forward; 0: the device profile's
   double attention_scale = 1;            // attention time over the device profile's kernel
-  double loss_passes = 5;                // over the fp32 logits, forward and backward
-  double accumulation_bytes = 4;         // per parameter and micro-batch, gradient accumulation
+  double attention_limit = 0;     // AttentionFit::flops_per_s that the kernel reaches at most; 0: no limit
+  double loss_passes = 5;         // over the fp32 logits, forward and backward
+  double accumulation_bytes = 4;  // per parameter and micro-batch, gradient accumulation
   double fp8_speedup = 0;  // of a layer's products over bf16, casts included; 0: the device profile's fp8
   double optimizer_bytes = 30;       // moved per local parameter
   double optimizer_extra_s = 10e-3;  // per step

@@ -39,6 +39,9 @@ class Pricing {
                      ? attention_backward_time(hardware_.device, attention.shape)
                      : attention_forward_time(hardware_.device, attention.shape);
     time.seconds *= framework_.attention_scale * (own_factor ? framework_.attention_backward_factor : 1);
+    // Kernels written for one generation gain nothing from the next one's instructions.
+    const double rate = hardware_.device.profile.attention.flops_per_s;
+    if (framework_.attention_limit > 0) time.seconds *= std::max(1.0, rate / framework_.attention_limit);
     return time;
   }
   Timed operator()(const MemoryTraffic& traffic) const {
