@@ -219,6 +219,7 @@ FrameworkProfile maxtext_2025() {
   profile.selective_attention = 1;
   profile.selective_memory_bound = 0;
   profile.causal_balanced = true;
+  profile.fp8_speedup = 1.78;
   return profile;
 }
 

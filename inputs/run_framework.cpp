@@ -77,7 +77,7 @@ std::optional<RunFramework> read_framework(const RunRow& row) {
   }
   if (contains(name, "maxtext") || contains(name, "paxml") || contains(name, "jax")) {
     RunFramework result = fully_sharded("maxtext-2025");
-    result.default_recompute = Recompute::kSelective;
+    result.default_recompute = Recompute::kFull;  // MaxText's remat_policy
     return result;
   }
   if (contains(name, "deepspeed"))
