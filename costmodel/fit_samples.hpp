@@ -41,10 +41,12 @@ struct CollectiveSample {
   double nic_bytes_per_s = 0;  // per rank, one way; of samples across domains
   double seconds = 0;
   int source = 0;
+  int fabric = 0;  // a position in Samples::fabrics
 };
 
 struct Samples {
   std::vector<std::string> sources;
+  std::vector<std::string> fabrics;  // as the measurements describe them
   std::vector<GemmSample> gemm;
   std::vector<AttentionSample> attention;
   std::vector<MemoryBoundSample> memory_bound;

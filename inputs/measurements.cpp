@@ -55,13 +55,17 @@ MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementD
   return defaults;
 }
 
+int index_of(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto index = static_cast<int>(found - names.begin());
+  if (found == names.end()) names.push_back(name);
+  return index;
+}
+
 }  // namespace
 
 int source_index(costmodel::Samples& samples, const std::string& source) {
-  const auto found = std::find(samples.sources.begin(), samples.sources.end(), source);
-  if (found == samples.sources.end()) samples.sources.push_back(source);
-  return static_cast<int>(std::find(samples.sources.begin(), samples.sources.end(), source) -
-                          samples.sources.begin());
+  return index_of(samples.sources, source);
 }
 
 void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
@@ -76,6 +80,7 @@ void add_collective(costmodel::CollectiveSample sample, std::string_view fabric,
   } else {
     costmodel::Samples& samples = measurements.samples[device];
     sample.source = source_index(samples, source);
+    sample.fabric = index_of(samples.fabrics, std::string(fabric));
     samples.collective.push_back(sample);
   }
 }

@@ -138,8 +138,8 @@ int run_calibrate(const CalibrateOptions& options) {
   if (options.from_data_sheet) start.profile = costmodel::data_sheet_profile(start);
   start.profile.name = fmt::format("{} {}", start.id, today());
   start.profile.sources.clear();
-  ProfileFit fit =
-      fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id], options.reference);
+  ProfileFit fit = fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id],
+                               {.reference = options.reference, .keep_network = !options.fabric.empty()});
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty()) {
     throw inputs::InputError({{.file = options.files.front(),

@@ -27,6 +27,8 @@ constexpr std::array<const char*, 10> kKindNames{"norm",    "add",       "activa
 constexpr std::array<const char*, 5> kCollectiveNames{"all_reduce", "all_gather", "reduce_scatter",
                                                       "all_to_all", "send_recv"};
 
+constexpr std::size_t kLeastNetworkSamples = 6;  // for two constants
+
 // One line of provenance a section: who measured it, how much, and how far off held-out predictions were.
 std::string provenance(const FitScore& score, const std::vector<std::string>& sources) {
   std::string names;
@@ -100,7 +102,36 @@ void fit_memory_bounds(const Samples& samples, const std::string& reference, Pro
   }
 }
 
-void fit_collectives(const Samples& samples, ProfileFit& result) {
+// One fabric at a time. A device's profile holds one network at most: the user's own.
+void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const Samples& samples,
+                  bool keep_network, ProfileFit& result) {
+  for (std::size_t fabric = 0; fabric < samples.fabrics.size(); ++fabric) {
+    std::vector<costmodel::CollectiveSample> on_fabric;
+    for (const auto& sample : across) {
+      if (static_cast<std::size_t>(sample.fabric) == fabric) on_fabric.push_back(sample);
+    }
+    if (on_fabric.empty()) continue;
+    if (on_fabric.size() < kLeastNetworkSamples) {
+      too_few(samples.fabrics[fabric], on_fabric.size(), result.notes);
+      continue;
+    }
+    costmodel::Hardware hardware;
+    hardware.device = result.device;
+    FitScore score;
+    const costmodel::NetworkFit fit = costmodel::fit_network(hardware, on_fabric, score);
+    score.precision = "";
+    result.notes.push_back(fmt::format("{}: latency {:.2f} times InfiniBand NDR's, {:.0f} % of the line rate",
+                                       samples.fabrics[fabric], fit.latency_scale, 100 * fit.efficiency));
+    if (keep_network) {
+      result.device.profile.network = fit;
+      result.device.profile.sources.push_back(provenance(score, sources_of(on_fabric, samples)));
+    }
+    score.operation = "network " + samples.fabrics[fabric];
+    result.scores.push_back(std::move(score));
+  }
+}
+
+void fit_collectives(const Samples& samples, bool keep_network, ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
     std::vector<costmodel::CollectiveSample> within;
@@ -128,16 +159,7 @@ void fit_collectives(const Samples& samples, ProfileFit& result) {
   // Send and receive across nodes has constants of its own (network_collective.cpp).
   std::erase_if(across,
                 [](const auto& sample) { return sample.collective == costmodel::Collective::kSendRecv; });
-  if (across.size() < 6) {
-    if (!across.empty()) too_few("collectives across nodes", across.size(), result.notes);
-    return;
-  }
-  costmodel::Hardware hardware;
-  hardware.device = result.device;
-  FitScore score;
-  result.device.profile.network = costmodel::fit_network(hardware, across, score);
-  result.device.profile.sources.push_back(provenance(score, sources_of(across, samples)));
-  result.scores.push_back(std::move(score));
+  fit_networks(across, samples, keep_network, result);
 }
 
 // Training runs for hours under the power limit, benchmarks of one kernel for milliseconds: where the best
@@ -161,12 +183,12 @@ void apply_sustained(const std::vector<inputs::SustainedRate>& sustained, Profil
 }  // namespace
 
 ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
-                       const std::vector<inputs::SustainedRate>& sustained, const std::string& reference) {
+                       const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices) {
   ProfileFit result{.device = start, .scores = {}, .notes = {}};
-  fit_gemms(samples, reference, result);
-  fit_attentions(samples, reference, result);
-  fit_memory_bounds(samples, reference, result);
-  fit_collectives(samples, result);
+  fit_gemms(samples, choices.reference, result);
+  fit_attentions(samples, choices.reference, result);
+  fit_memory_bounds(samples, choices.reference, result);
+  fit_collectives(samples, choices.keep_network, result);
   apply_sustained(sustained, result);
   return result;
 }

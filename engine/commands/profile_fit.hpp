@@ -17,9 +17,15 @@ struct ProfileFit {
   std::vector<std::string> notes;  // what was left out, or changed beside the fits
 };
 
-// Replaces the sections of start.profile that the samples measure. `reference`: see CalibrateOptions.
+struct FitChoices {
+  std::string reference;  // see CalibrateOptions
+  bool keep_network =
+      false;  // what collectives across nodes say goes into the profile, not only into the scores
+};
+
+// Replaces the sections of start.profile that the samples measure.
 ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples& samples,
-                       const std::vector<inputs::SustainedRate>& sustained, const std::string& reference);
+                       const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices);
 
 // Positions of `samples` by source: those the fit is made on, and the others. A source whose name holds
 // `reference` wins, else the one with the most samples.

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/atomic_file.hpp"
+#include "engine/commands/validate_operators.hpp"
 #include "engine/errors.hpp"
 #include "engine/terminal.hpp"
 #include "engine/validation/accuracy_page.hpp"
@@ -60,6 +62,7 @@ void write_page(const AccuracyReport& report, const std::filesystem::path& page)
 
 int run_validate(const ValidateOptions& options) {
   if (options.files.empty()) throw UsageError("validate needs at least one file of measurements");
+  if (std::all_of(options.files.begin(), options.files.end(), is_operator_file)) return run_validate_operators(options);
   const inputs::Catalog catalog = inputs::builtin_catalog();
   Predictions predictions;
   for (const std::string& file : options.files) {
