@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "engine/reports/readable.hpp"
 #include "engine/terminal.hpp"
 
 namespace trainfront::engine {
@@ -21,25 +22,6 @@ std::uint64_t sum(const auto& counts) {
 }
 
 }  // namespace
-
-std::string readable_count(double count) {
-  if (count < 1000) return fmt::format("{:.0f}", count);
-  constexpr const char* kPrefix = "kMGTPE";
-  int step = std::min(5, static_cast<int>(std::log10(count) / 3) - 1);
-  double scaled = count / std::pow(1000.0, step + 1);
-  if (scaled >= 999.5 && step < 5) scaled /= 1000, ++step;
-  return fmt::format("{:.{}f} {}", scaled, scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0, kPrefix[step]);
-}
-
-std::string readable_duration(double seconds) {
-  if (!(seconds < 1e15)) return "?";
-  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<long long>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-  return fmt::format("{} d {} h", whole / 86400, whole / 3600 % 24);
-}
 
 Progress::Progress(ProgressMode mode, std::uint64_t plans, std::uint64_t covered)
     : mode_(mode), plans_(plans), covered_before_(covered) {

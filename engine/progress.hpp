@@ -37,9 +37,4 @@ class Progress {
   bool open_line_ = false;
 };
 
-// "1.234e+09" as people read it: 1.23 G; 12 k; 999.
-std::string readable_count(double count);
-// 45 s, 3 min 20 s, 5 h 02 min, 12 d 3 h.
-std::string readable_duration(double seconds);
-
 }  // namespace trainfront::engine

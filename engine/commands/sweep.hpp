@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "engine/transport.hpp"
+
+namespace trainfront::engine {
+
+struct SweepOptions {
+  std::string file;
+  std::string folder = "trainfront-out";
+  bool brute_force = false;
+  bool fresh = false;
+  int threads = 0;               // per rank; 0: the rank's fair share of the machine
+  std::string deadline, budget;  // "30d", "5M"; empty: those of the file
+  std::string progress = "auto";
+  std::string checkpoint_every = "30s";
+  bool json = false;
+};
+
+// Searches the whole space and writes front.csv, front.json, run.json and report.html.
+int run_sweep(const SweepOptions& options, World& world);
+
+}  // namespace trainfront::engine

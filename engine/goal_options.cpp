@@ -1,0 +1,45 @@
+#include "engine/goal_options.hpp"
+
+#include <fmt/core.h>
+
+#include "engine/errors.hpp"
+#include "inputs/diagnostics.hpp"
+#include "inputs/quantity.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+std::optional<double> positive(const char* option, const std::string& text, std::optional<double> value,
+                               std::string_view form) {
+  if (text.empty()) return std::nullopt;
+  if (value && *value > 0) return value;
+  throw UsageError(
+      fmt::format("{}: {} found; {}, above 0, is needed", option, inputs::in_quotes(text), form));
+}
+
+}  // namespace
+
+std::optional<double> parse_duration_option(const char* option, const std::string& text) {
+  return positive(option, text, inputs::parse_duration_s(text), inputs::kDurationForm);
+}
+
+std::optional<double> parse_money_option(const char* option, const std::string& text) {
+  return positive(option, text, inputs::parse_money_usd(text), inputs::kMoneyForm);
+}
+
+search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline, const std::string& budget,
+                         std::optional<double> probability) {
+  search::Goal goal = of_file;
+  if (const auto wanted = parse_duration_option("--deadline", deadline)) goal.deadline_s = wanted;
+  if (const auto wanted = parse_money_option("--budget", budget)) goal.budget_usd = wanted;
+  if (probability) goal.probability = probability;
+  if (goal.probability) {
+    throw UsageError(
+        "a goal with a probability cannot be answered yet: times and costs are means. Leave out "
+        "--probability (or "
+        "goal.probability in the sweep file).");
+  }
+  return goal;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,105 @@
+#include "engine/reports/front_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/reports/names.hpp"
+#include "engine/reports/readable.hpp"
+#include "engine/reports/text_table.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+std::set<std::size_t> chosen_rows(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked,
+                                  std::size_t most) {
+  std::set<std::size_t> chosen;
+  const std::size_t shown = std::min(most, rows.size());
+  for (std::size_t at = 0; at < shown; ++at) {
+    chosen.insert(shown > 1 ? at * (rows.size() - 1) / (shown - 1) : 0);
+  }
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    if (marked && rows[at].plan.index == *marked) chosen.insert(at);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+const std::vector<std::string>& front_columns() {
+  static const std::vector<std::string> kColumns = {"time",  "cost",   "GPUs",    "device",
+                                                    "offer", "layout", "batch",   "protection",
+                                                    "step",  "MFU",    "goodput", "plan"};
+  return kColumns;
+}
+
+std::vector<std::string> front_cells(const PlanRow& row) {
+  return {readable_duration(row.outcome.time_to_train_s),
+          readable_money(row.outcome.cost_usd),
+          std::to_string(row.plan.gpus),
+          row.offer.device,
+          readable_offer(row.offer),
+          readable_layout(row.plan.layout),
+          std::to_string(row.plan.global_batch),
+          readable_protection(row.plan.protection),
+          readable_duration(row.outcome.step_time_s),
+          readable_percent(row.mfu),
+          readable_percent(row.outcome.goodput),
+          std::to_string(row.plan.index)};
+}
+
+std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked, std::size_t most) {
+  const std::set<std::size_t> chosen = chosen_rows(rows, marked, most);
+  TextTable table{{""}, {}, {false}};
+  for (const std::string& header : front_columns()) {
+    table.header.push_back(header);
+    table.right.push_back(header != "device" && header != "offer" && header != "layout" &&
+                          header != "protection");
+  }
+  for (const std::size_t at : chosen) {
+    std::vector<std::string> cells = front_cells(rows[at]);
+    cells.insert(cells.begin(), marked && rows[at].plan.index == *marked ? "*" : "");
+    table.rows.push_back(std::move(cells));
+  }
+  std::string text = table.str();
+  if (chosen.size() < rows.size())
+    text += fmt::format("({} of {} plans on the front)\n", chosen.size(), rows.size());
+  return text;
+}
+
+std::string plan_text(const search::Space& space, const PlanRow& row) {
+  const search::Problem& problem = space.problem();
+  const search::Plan& plan = row.plan;
+  const search::Outcome& outcome = row.outcome;
+  std::string text;
+  const auto line = [&](std::string_view label, const std::string& value) {
+    text += fmt::format("  {:<14}{}\n", label, value);
+  };
+  line("time to train", readable_duration(outcome.time_to_train_s));
+  line("cost", fmt::format("{} ({} a node-hour, {} nodes{})", readable_money(outcome.cost_usd),
+                           readable_money(row.offer.usd_per_node_hour), outcome.nodes,
+                           row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of));
+  line("hardware", fmt::format("{} {} of {}", plan.gpus, row.offer.device, readable_offer(row.offer)));
+  line("layout", fmt::format("{}, {}", name(plan.layout.framework), readable_layout(plan.layout)));
+  line("batch", fmt::format("{} sequences of {} tokens", plan.global_batch, problem.recipe.sequence_length));
+  line("protection", readable_protection(plan.protection) +
+                         (outcome.checkpoint_interval_s > 0
+                              ? ", a checkpoint every " + readable_duration(outcome.checkpoint_interval_s)
+                              : ""));
+  if (plan.islands.count > 1) {
+    line("islands",
+         fmt::format("{}, synchronised every {} steps", plan.islands.count, plan.islands.inner_steps));
+  }
+  line("step", fmt::format("{}, MFU {}, mostly {}, then {}", readable_duration(outcome.step_time_s),
+                           readable_percent(row.mfu), row.bottleneck, row.top_overhead));
+  line("goodput", fmt::format("{}, available {}", readable_percent(outcome.goodput),
+                              readable_percent(outcome.availability)));
+  line("memory", fmt::format("{} of {} usable", readable_bytes(outcome.memory_bytes),
+                             readable_bytes(outcome.memory_capacity_bytes)));
+  line("evidence", std::string(name(outcome.evidence)));
+  line("plan", std::to_string(plan.index));
+  return text;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/reports/plan_row.hpp"
+#include "search/space.hpp"
+
+namespace trainfront::engine {
+
+// The columns that a person reads, and a plan's cells.
+const std::vector<std::string>& front_columns();
+std::vector<std::string> front_cells(const PlanRow& row);
+
+// A front as text: all plans, or of many `most` spread evenly over it, ends and the marked one always; a star
+// marks the recommended plan.
+std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked, std::size_t most);
+
+// One plan in some lines.
+std::string plan_text(const search::Space& space, const PlanRow& row);
+
+}  // namespace trainfront::engine

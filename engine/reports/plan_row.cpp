@@ -1,0 +1,148 @@
+#include "engine/reports/plan_row.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "costmodel/flops.hpp"
+#include "costmodel/framework_profile.hpp"
+#include "engine/reports/names.hpp"
+#include "inputs/catalog.hpp"
+#include "search/evaluate.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+bool is_useful(std::string_view part) {
+  return part == "gemm" || part == "attention";
+}
+
+std::string_view largest(const std::vector<NamedPart>& parts, bool overheads_only) {
+  const NamedPart* best = nullptr;
+  for (const NamedPart& part : parts) {
+    if (overheads_only && is_useful(part.name)) continue;
+    if (best == nullptr || part.seconds > best->seconds) best = &part;
+  }
+  return best->name;
+}
+
+class JsonSink : public FieldSink {
+ public:
+  explicit JsonSink(JsonWriter& json) : json_(json) {}
+  void text(std::string_view name, std::string_view value) override { json_.field(name, value); }
+  void real(std::string_view name, double value) override { json_.field(name, value); }
+  void integer(std::string_view name, std::int64_t value) override { json_.field(name, value); }
+  void truth(std::string_view name, bool value) override { json_.field(name, value); }
+
+ private:
+  JsonWriter& json_;
+};
+
+}  // namespace
+
+std::vector<NamedPart> named_parts(const costmodel::StepParts& parts) {
+  return {{"gemm", parts.gemm_s},
+          {"attention", parts.attention_s},
+          {"memory_bound", parts.memory_bound_s},
+          {"tensor_parallel", parts.tensor_parallel_s},
+          {"context_parallel", parts.context_parallel_s},
+          {"expert_parallel", parts.expert_parallel_s},
+          {"pipeline_transfer", parts.pipeline_transfer_s},
+          {"bubble", parts.bubble_s},
+          {"data_parallel", parts.data_parallel_s},
+          {"optimizer", parts.optimizer_s},
+          {"host", parts.host_s},
+          {"outer_sync", parts.outer_sync_s}};
+}
+
+PlanRow plan_row(const search::Space& space, std::uint64_t index) {
+  const search::Problem& problem = space.problem();
+  PlanRow row;
+  row.plan = space.decode(index);
+  row.outcome = search::evaluate(space, index);
+  const search::HardwareClass& rented = problem.hardware[static_cast<std::size_t>(row.plan.hardware)];
+  row.offer = rented.offers[static_cast<std::size_t>(row.plan.offer)];
+
+  const double tokens = static_cast<double>(row.plan.global_batch) * problem.recipe.sequence_length;
+  row.tokens_per_s_per_gpu = tokens / row.outcome.step_time_s / static_cast<double>(row.plan.gpus);
+  const costmodel::Device& device = rented.hardware.device;
+  const bool fp8 = problem.recipe.precision == costmodel::Precision::kFp8;
+  const double flops = costmodel::training_flops_per_token(problem.model, problem.recipe.sequence_length,
+                                                           costmodel::AttentionCount::kCausal)
+                           .total();
+  row.mfu = costmodel::model_flops_utilization(flops, row.tokens_per_s_per_gpu,
+                                               fp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s);
+
+  row.step = costmodel::step_parts(problem.model, problem.recipe, row.plan.layout, row.plan.global_batch,
+                                   rented.hardware, costmodel::default_profile(row.plan.layout.framework),
+                                   row.plan.islands);
+  const std::vector<NamedPart> parts = named_parts(row.step);
+  row.bottleneck = largest(parts, false);
+  row.top_overhead = largest(parts, true);
+  return row;
+}
+
+std::vector<PlanRow> plan_rows(const search::Space& space, const search::Front& front) {
+  std::vector<PlanRow> rows;
+  rows.reserve(front.points().size());
+  for (const search::Point& point : front.points()) rows.push_back(plan_row(space, point.index));
+  return rows;
+}
+
+void write_fields(const PlanRow& row, FieldSink& sink) {
+  const search::Plan& plan = row.plan;
+  const costmodel::Layout& layout = plan.layout;
+  const search::Outcome& outcome = row.outcome;
+  sink.text("id", std::to_string(plan.index));
+  sink.real("time_to_train_s", outcome.time_to_train_s);
+  sink.real("cost_usd", outcome.cost_usd);
+  sink.text("provider", row.offer.provider);
+  sink.text("region", row.offer.region);
+  sink.text("instance", row.offer.instance);
+  sink.text("price_model", inputs::price_model_name(row.offer.price_model));
+  sink.text("device", row.offer.device);
+  sink.integer("gpus", plan.gpus);
+  sink.integer("nodes", outcome.nodes);
+  sink.text("framework", name(layout.framework));
+  sink.integer("tp", layout.tp);
+  sink.truth("sp", layout.sp);
+  sink.integer("cp", layout.cp);
+  sink.integer("pp", layout.pp);
+  sink.integer("vpp", layout.vpp);
+  sink.integer("ep", layout.ep);
+  sink.integer("etp", layout.etp);
+  sink.integer("dp", layout.dp);
+  sink.integer("zero", layout.zero);
+  sink.integer("shard_group", layout.shard_group);
+  sink.integer("micro_batch", layout.micro_batch);
+  sink.integer("global_batch", plan.global_batch);
+  sink.text("recompute", name(layout.recompute));
+  sink.text("schedule", name(layout.schedule));
+  sink.text("protection", name(plan.protection.scheme));
+  sink.integer("r", plan.protection.r);
+  sink.integer("sub_shards", plan.protection.sub_shards);
+  sink.integer("spares", plan.protection.spares);
+  sink.integer("k_max", plan.protection.k_max);
+  sink.integer("islands", plan.islands.count);
+  sink.integer("inner_steps", plan.islands.inner_steps);
+  sink.real("step_time_s", outcome.step_time_s);
+  sink.real("tokens_per_s_per_gpu", row.tokens_per_s_per_gpu);
+  sink.real("mfu", row.mfu);
+  sink.real("memory_bytes", outcome.memory_bytes);
+  sink.real("memory_margin", 1 - outcome.memory_bytes / outcome.memory_capacity_bytes);
+  sink.real("checkpoint_interval_s", outcome.checkpoint_interval_s);
+  sink.real("availability", outcome.availability);
+  sink.real("goodput", outcome.goodput);
+  sink.text("bottleneck", row.bottleneck);
+  sink.text("top_overhead", row.top_overhead);
+  sink.text("evidence", name(outcome.evidence));
+  sink.real("usd_per_node_hour", row.offer.usd_per_node_hour);
+  sink.text("price_source", row.offer.source);
+  sink.text("price_as_of", row.offer.as_of);
+}
+
+void write_row(const PlanRow& row, JsonWriter& json) {
+  JsonSink sink(json);
+  write_fields(row, sink);
+}
+
+}  // namespace trainfront::engine

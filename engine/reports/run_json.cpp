@@ -1,0 +1,46 @@
+#include "engine/reports/run_json.hpp"
+
+#include <array>
+#include <ctime>
+
+#include "engine/reports/json_writer.hpp"
+#include "search/walk.hpp"
+
+namespace trainfront::engine {
+
+std::string run_json(const RunReport& report, const JobResult& job) {
+  const JobFacts& facts = job.facts;
+  const search::Counts& counts = job.harvest.counts;
+  JsonWriter json;
+  json.begin_object().field("schema", 1).field("status", report.status).field("complete", job.complete);
+  json.field("trainfront", TRAINFRONT_VERSION).field("sweep_file", report.sweep_file);
+  json.field("started", report.started).field("finished", utc_now());
+  json.field("elapsed_s", facts.elapsed_s).field("elapsed_all_runs_s", facts.elapsed_all_s);
+  json.field("runs", facts.runs).field("ranks", facts.ranks).field("threads_per_rank", facts.threads);
+  json.begin_array("hosts");
+  for (const std::string& host : facts.hosts) json.value(host);
+  json.end_array().field("brute_force", report.brute_force).field("covered", counts.plans);
+  json.field("evaluated", counts.evaluated).begin_object("pruned");
+  for (int bound = 0; bound < search::kBounds; ++bound) {
+    json.field(search::bound_name(static_cast<search::Bound>(bound)),
+               counts.pruned[static_cast<std::size_t>(bound)]);
+  }
+  json.end_object();
+  json.field("plans_per_s",
+             facts.elapsed_all_s > 0 ? static_cast<double>(counts.plans) / facts.elapsed_all_s : 0.0);
+  json.field("blocks_resumed", facts.blocks_resumed).field("checkpoints", facts.checkpoints);
+  json.field("checkpoint_s", facts.checkpoint_s).begin_array("notes");
+  for (const std::string& note : report.notes) json.value(note);
+  return json.end_array().end_object().take();
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,85 @@
+#include "engine/sweep_job.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "engine/atomic_file.hpp"
+#include "engine/errors.hpp"
+#include "engine/fingerprint.hpp"
+#include "inputs/diagnostics.hpp"
+#include "inputs/document.hpp"
+#include "inputs/sweep_file.hpp"
+#include "search/walk.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+// Every text of a sweep file that names a file beside it stands for what that file holds.
+void hash_named_files(const inputs::Value& value, const std::filesystem::path& folder, std::uint64_t& hash) {
+  if (value.kind == inputs::Value::Kind::kText && !value.text.empty()) {
+    std::error_code error;
+    const std::filesystem::path path = folder / value.text;
+    if (std::filesystem::is_regular_file(path, error)) hash = fingerprint(read_file(path), hash);
+  }
+  for (const inputs::Value& item : value.items) hash_named_files(item, folder, hash);
+  for (const inputs::Value::Member& member : value.members) hash_named_files(member.value, folder, hash);
+}
+
+std::uint64_t input_fingerprint(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  std::uint64_t hash = fingerprint(text);
+  inputs::Diagnostics faults;
+  const inputs::Document document = inputs::parse_toml(text, file.string(), faults);
+  hash_named_files(document.root, file.parent_path(), hash);
+  return hash;
+}
+
+}  // namespace
+
+LoadedSweep load_sweep(const std::filesystem::path& file) {
+  inputs::SweepFile read = inputs::read_sweep_file(file);
+  return {search::Space(std::move(read.problem)), std::move(read.notes), input_fingerprint(file)};
+}
+
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file) {
+  LoadedSweep sweep = world.together([&] { return load_sweep(file); });
+  const auto mine = std::bit_cast<std::int64_t>(sweep.fingerprint);
+  const bool same = world.lowest(mine) == mine && ~world.lowest(~mine) == mine;
+  world.together([&] {
+    if (same) return true;
+    throw MachineError(fmt::format("{} or a file that it names reads differently on different machines ({})",
+                                   file.string(), world.host()));
+  });
+  return sweep;
+}
+
+JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force, const JobOptions& options) {
+  const search::Space& space = sweep.space;
+  search::WalkOptions walk_options;
+  walk_options.brute_force = brute_force;
+  JobWork work;
+  work.plans = space.size();
+  work.blocks = space.blocks();
+  work.problem = sweep.fingerprint;
+  work.walker = [&space, walk_options](std::uint64_t first, std::uint64_t last,
+                                       const search::Front& incumbent, search::Harvest& harvest) {
+    search::walk(space, first, last, incumbent, walk_options, harvest);
+  };
+  JobResult result = run_job(world, work, options);
+  result.harvest.counts += search::excluded_counts(space);
+  return result;
+}
+
+ProgressMode parse_progress(const std::string& text) {
+  if (text == "auto") return ProgressMode::kAuto;
+  if (text == "bar") return ProgressMode::kBar;
+  if (text == "plain") return ProgressMode::kPlain;
+  if (text == "none") return ProgressMode::kNone;
+  throw UsageError(
+      fmt::format("--progress: {} found; auto, bar, plain or none are allowed", inputs::in_quotes(text)));
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/job.hpp"
+#include "engine/transport.hpp"
+#include "search/space.hpp"
+
+namespace trainfront::engine {
+
+// A sweep file read on all ranks, and the space that it spans.
+struct LoadedSweep {
+  search::Space space;
+  std::vector<std::string> notes;
+  std::uint64_t fingerprint = 0;  // of the sweep file and the files that it names
+};
+
+// Collective. All ranks must read the same bytes. Throws SharedFailure.
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file);
+
+// In one process.
+LoadedSweep load_sweep(const std::filesystem::path& file);
+
+// Walks the whole space; the counts hold the plans without an index too. Collective.
+JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force, const JobOptions& options);
+
+// "auto", "bar", "plain", "none". Throws UsageError.
+ProgressMode parse_progress(const std::string& text);
+
+}  // namespace trainfront::engine

@@ -1,0 +1,50 @@
+#include "engine/reports/readable.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace trainfront::engine;
+
+TEST_CASE("counts are read at a glance") {
+  CHECK(readable_count(0) == "0");
+  CHECK(readable_count(999) == "999");
+  CHECK(readable_count(1000) == "1.00 k");
+  CHECK(readable_count(12345) == "12.3 k");
+  CHECK(readable_count(999999) == "1.00 M");
+  CHECK(readable_count(2.5e12) == "2.50 T");
+  CHECK(readable_count(1.8e19) == "18.0 E");
+}
+
+TEST_CASE("durations are read at a glance") {
+  CHECK(readable_duration(0.25) == "0.2 s");
+  CHECK(readable_duration(9.99) == "10 s");
+  CHECK(readable_duration(59.4) == "59 s");
+  CHECK(readable_duration(59.9) == "1 min 00 s");
+  CHECK(readable_duration(3725) == "1 h 02 min");
+  CHECK(readable_duration(12.26 * 86400) == "12.3 d");
+  CHECK(readable_duration(INFINITY) == "never");
+}
+
+TEST_CASE("money shows three digits, and something that is not free never as $0.00") {
+  CHECK(readable_money(0) == "$0.00");
+  CHECK(readable_money(0.004) == "$0.00400");
+  CHECK(readable_money(3.2) == "$3.20");
+  CHECK(readable_money(998.5) == "$998.50");
+  CHECK(readable_money(850000) == "$850k");
+  CHECK(readable_money(12345678) == "$12.3M");
+  CHECK(readable_money(9996e3) == "$10.0M");
+  CHECK(readable_money(2.5e9) == "$2.50B");
+}
+
+TEST_CASE("a layout names what is not 1") {
+  trainfront::costmodel::Layout layout;
+  layout.tp = 8;
+  layout.sp = true;
+  layout.pp = 16;
+  layout.vpp = 2;
+  layout.dp = 64;
+  layout.schedule = trainfront::costmodel::Schedule::kInterleaved;
+  layout.recompute = trainfront::costmodel::Recompute::kSelective;
+  CHECK(readable_layout(layout) == "tp8 sp pp16 vpp2 dp64 zero1 mb1 recompute selective interleaved");
+}
