@@ -57,11 +57,12 @@ const MemoryProfile& default_memory_profile(Framework framework) {
 const MemoryProfile& nanotron_memory_profile() {
   static const MemoryProfile nanotron{.name = "nanotron-2025",
                                       .split = SplitPolicy::kByCost,
-                                      .hidden_bytes = 46,
-                                      .gated_ffn_bytes = 4.3,
-                                      .logit_bytes = 7.1,
-                                      .accumulation_logit_bytes = 4.4,
-                                      .context_bytes = 0.5 * 1073741824.0,
+                                      .hidden_bytes = 40,
+                                      .gated_ffn_bytes = 3,
+                                      .logit_bytes = 12.4,
+                                      .accumulation_logit_bytes = 3.7,
+                                      .transient_hidden = 0,
+                                      .context_bytes = 0.32 * 1073741824.0,
                                       .communicator_bytes = 0};
   return nanotron;
 }

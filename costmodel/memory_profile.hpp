@@ -36,6 +36,7 @@ struct MemoryProfile {
   double selective_keeps = 1;           // share of a layer's activations that selective recomputation keeps
   double logit_bytes = 6;               // per entry of the logits
   double accumulation_logit_bytes = 0;  // more of them when micro-batches accumulate
+  double transient_hidden = 2;          // whole hidden states gathered or received for a moment
   bool flash_attention = true;          // otherwise scores are kept
   bool dropout = false;
   double context_bytes = 0.75e9;      // CUDA context, workspaces
@@ -44,7 +45,8 @@ struct MemoryProfile {
 
 const MemoryProfile& default_memory_profile(Framework framework);
 
-// nanotron of 2024-25, which published the Ultra-Scale Playbook's runs: fitted on their recorded peak memory.
+// nanotron of 2024-25, which published the Ultra-Scale Playbook's runs: fitted on the recorded peak memory of
+// the half of them that docs/accuracy.md calls dev, 2026-11-29.
 const MemoryProfile& nanotron_memory_profile();
 
 // Bytes per parameter by framework and ZeRO stage, bf16 compute. Megatron: 18, or 6 + 12/n with the

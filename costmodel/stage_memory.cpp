@@ -140,8 +140,9 @@ void StageMemoryBuilder::add_ends(StageMemory& stage, int index) const {
 
 void StageMemoryBuilder::add_buffers(StageMemory& stage, const Blocks& blocks) const {
   // Sequence parallelism gathers whole hidden states for a moment; pipeline stages receive one.
-  if (layout_.sp && layout_.tp > 1) stage.buffer_bytes += 2 * hidden_token_bytes_ * layout_.tp;
-  if (layout_.pp > 1) stage.buffer_bytes += 2 * hidden_token_bytes_;
+  if (layout_.sp && layout_.tp > 1)
+    stage.buffer_bytes += profile_.transient_hidden * hidden_token_bytes_ * layout_.tp;
+  if (layout_.pp > 1) stage.buffer_bytes += profile_.transient_hidden * hidden_token_bytes_;
   if (blocks.moe > 0) {
     // What is being dispatched and combined.
     stage.buffer_bytes += 4.0 * model_.hidden * model_.experts_per_token * layout_.etp * tokens_ / layout_.tp;
