@@ -1,0 +1,222 @@
+#include "engine/commands/redundancy.hpp"
+
+#include <fmt/core.h>
+#include <omp.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/atomic_file.hpp"
+#include "engine/errors.hpp"
+#include "engine/redundancy_setup.hpp"
+#include "engine/reports/json_writer.hpp"
+#include "engine/reports/redundancy_plot.hpp"
+#include "engine/reports/text_table.hpp"
+#include "engine/terminal.hpp"
+#include "faults/paper_form.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+using faults::RedundancyRow;
+using faults::RedundancySimulated;
+using faults::RedundancyStudy;
+using faults::RedundancyTrial;
+using faults::RowKind;
+
+const char* scheme_name(RowKind kind) {
+  switch (kind) {
+    case RowKind::kCheckpoint:
+      return "checkpoint";
+    case RowKind::kFamilies:
+      return "replication_families";
+    case RowKind::kStacked:
+      return "replication";
+    case RowKind::kSpare:
+      return "spare";
+  }
+  return "";
+}
+
+// Trial t of row j is task j * trials + t; every size-th task is this rank's.
+std::vector<RedundancyTrial> own_trials(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
+                                        std::int64_t trials, int threads, const World& world) {
+  const auto tasks = static_cast<std::int64_t>(rows.size()) * trials;
+  std::vector<std::int64_t> own;
+  for (std::int64_t task = world.rank(); task < tasks; task += world.size()) own.push_back(task);
+  std::vector<RedundancyTrial> results(own.size());
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    results[i] = redundancy_trial(study, rows[static_cast<std::size_t>(own[i] / trials)], own[i] % trials);
+  }
+  return results;
+}
+
+// All trials in the order of the tasks, on rank 0; empty elsewhere.
+std::vector<RedundancyTrial> gather(const std::vector<RedundancyTrial>& own, std::size_t tasks,
+                                    World& world) {
+  const auto size = static_cast<std::size_t>(world.size());
+  if (world.rank() != 0) {
+    std::string bytes(own.size() * sizeof(RedundancyTrial), '\0');
+    std::memcpy(bytes.data(), own.data(), bytes.size());
+    world.send(0, Tag::kReport, std::move(bytes));
+    world.settle();
+    return {};
+  }
+  std::vector<RedundancyTrial> all(tasks);
+  for (std::size_t i = 0; i < own.size(); ++i) all[i * size] = own[i];
+  for (std::size_t missing = size - 1; missing > 0;) {
+    const std::optional<Message> message = world.wait(1.0);
+    if (!message || message->tag != Tag::kReport) continue;
+    const std::size_t count = message->bytes.size() / sizeof(RedundancyTrial);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(&all[i * size + static_cast<std::size_t>(message->from)],
+                  message->bytes.data() + i * sizeof(RedundancyTrial), sizeof(RedundancyTrial));
+    }
+    --missing;
+  }
+  world.settle();
+  return all;
+}
+
+void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, JsonWriter& json) {
+  json.begin_object()
+      .field("scheme", scheme_name(row.kind))
+      .field("r", row.r)
+      .field("failures_paper", row.failures_paper)
+      .field("failures", row.failures)
+      .field("stacks_paper", row.stacks_paper)
+      .field("stacks", row.stacks)
+      .field("availability", row.availability)
+      .field("time_to_train_ratio", row.time_ratio)
+      .field("finishes", std::isfinite(row.time_ratio))
+      .field("checkpoint_interval_s", row.checkpoint_interval_s)
+      .field("checkpoint_every", row.checkpoint_every);
+  if (simulated == nullptr) {
+    json.key("simulated").null();
+  } else {
+    json.begin_object("simulated")
+        .field("failures", simulated->failures.value)
+        .field("failures_stderr", simulated->failures.standard_error)
+        .field("stacks", simulated->stacks)
+        .field("availability", simulated->availability)
+        .field("time_to_train_ratio", simulated->time_ratio.value)
+        .field("time_to_train_ratio_stderr", simulated->time_ratio.standard_error)
+        .end_object();
+  }
+  json.end_object();
+}
+
+std::string to_json(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
+                    const std::vector<RedundancySimulated>& simulated,
+                    const std::vector<std::string>& notes) {
+  JsonWriter json;
+  json.begin_object()
+      .field("schema", 1)
+      .field("groups", study.system.units)
+      .field("optimal_r", optimal_redundancy(study, rows))
+      .field("optimal_r_paper", faults::paper::optimal_redundancy(study.system.units));
+  json.begin_array("rows");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    write_row(rows[i], simulated.empty() ? nullptr : &simulated[i], json);
+  }
+  json.end_array().begin_array("notes");
+  for (const std::string& note : notes) json.value(note);
+  return json.end_array().end_object().take();
+}
+
+std::string number(double value, int digits) {
+  if (std::isnan(value)) return "-";
+  if (std::isinf(value)) return "never";
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
+                    const std::vector<RedundancySimulated>& simulated) {
+  TextTable table;
+  table.header = {"scheme",  "r",         "failures", "(paper)",         "stacks",
+                  "(paper)", "available", "time",     "checkpoint every"};
+  if (!simulated.empty()) {
+    for (const char* name : {"| simulated: failures", "stacks", "available", "time"})
+      table.header.push_back(name);
+  }
+  table.right.assign(table.header.size(), true);
+  table.right[0] = false;
+  const int best = optimal_redundancy(study, rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RedundancyRow& row = rows[i];
+    const bool is_best = row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
+    const std::string every =
+        row.checkpoint_every > 0
+            ? fmt::format("{} steps, {:.0f} s", row.checkpoint_every, row.checkpoint_interval_s)
+            : "-";
+    std::vector<std::string> cells = {
+        scheme_name(row.kind) + std::string(is_best ? " *" : ""),
+        std::to_string(row.r),
+        number(row.failures, 2),
+        number(row.failures_paper, 2),
+        number(row.stacks, 3),
+        number(row.stacks_paper, 3),
+        std::isfinite(row.time_ratio) ? number(100 * row.availability, 1) + " %" : "-",
+        number(row.time_ratio, 3),
+        every};
+    if (!simulated.empty()) {
+      const RedundancySimulated& s = simulated[i];
+      cells.push_back(
+          fmt::format("{} +- {}", number(s.failures.value, 2), number(s.failures.standard_error, 2)));
+      cells.push_back(number(s.stacks, 3));
+      cells.push_back(number(100 * s.availability, 1) + " %");
+      cells.push_back(std::isfinite(s.time_ratio.value)
+                          ? fmt::format("{:.3f} +- {:.3f}", s.time_ratio.value, s.time_ratio.standard_error)
+                          : "never");
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  std::string text = table.str();
+  text += fmt::format(
+      "\ntime: time-to-train over that of one stack without failures. failures: endured in a cycle, the last "
+      "included.\n");
+  if (best == 0) {
+    text += "Nothing fails: no redundancy and no checkpoints are needed.\n";
+  } else {
+    text += fmt::format("* least time of checkpoints and SPARe: r = {}{}. The paper's rule says r = {}.\n",
+                        best, best == 1 ? " (checkpoints alone)" : "",
+                        faults::paper::optimal_redundancy(study.system.units));
+  }
+  return text;
+}
+
+}  // namespace
+
+int run_redundancy(const RedundancyOptions& options, World& world) {
+  const RedundancyStudy study = world.together([&] { return redundancy_study(options); });
+  const std::vector<RedundancyRow> rows = world.together([&] { return redundancy_rows(study); });
+  std::vector<RedundancyTrial> trials;
+  if (options.simulate > 0) {
+    const int threads = options.threads > 0 ? options.threads : world.fair_threads();
+    const auto own =
+        world.together([&] { return own_trials(study, rows, options.simulate, threads, world); });
+    trials = gather(own, rows.size() * static_cast<std::size_t>(options.simulate), world);
+  }
+  const int status = world.together([&] {
+    if (world.rank() != 0) return int{kDone};
+    std::vector<RedundancySimulated> simulated;
+    const auto each = static_cast<std::size_t>(options.simulate);
+    for (std::size_t i = 0; i < rows.size() && each > 0; ++i) {
+      simulated.push_back(faults::summarize(std::span(trials).subspan(i * each, each)));
+    }
+    const std::vector<std::string> notes = redundancy_notes(options, study);
+    if (!options.plot.empty()) write_file(options.plot, redundancy_plot(rows, simulated));
+    if (options.json) {
+      print(to_json(study, rows, simulated, notes));
+      return int{kDone};
+    }
+    for (const std::string& note : notes) say("note: " + note);
+    print(to_text(study, rows, simulated));
+    return int{kDone};
+  });
+  return status;
+}
+
+}  // namespace trainfront::engine

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/commands/redundancy.hpp"
+#include "faults/redundancy.hpp"
+
+namespace trainfront::engine {
+
+// The system that the options describe. Throws UsageError that names every option that is wrong.
+faults::RedundancyStudy redundancy_study(const RedundancyOptions& options);
+
+// What the user should know though nothing is wrong. One sentence each.
+std::vector<std::string> redundancy_notes(const RedundancyOptions& options,
+                                          const faults::RedundancyStudy& study);
+
+}  // namespace trainfront::engine
