@@ -123,8 +123,8 @@ std::vector<costmodel::Islands> read_islands_section(Section& section, std::vect
 
 search::Goal read_goal_section(Section& section) {
   search::Goal goal;
-  goal.deadline_s = section.duration_s("deadline", kPositive);
-  goal.budget_usd = section.money_usd("budget", kPositive);
+  goal.deadline_s = section.duration_s("deadline", {0, 1e11, true});  // some 3000 years
+  goal.budget_usd = section.money_usd("budget", {0, 1e15, true});
   if (const Value* probability = section.find("probability")) {
     goal.probability = section.number("probability", {0, 1, true});
     if (goal.probability == 1.0)

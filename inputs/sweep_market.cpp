@@ -131,6 +131,20 @@ void note_prices(const std::vector<search::HardwareClass>& classes, std::vector<
   notes.push_back(note);
 }
 
+// Offers that one price covers everywhere bear no region's name; who names regions may still want them.
+void note_everywhere(const Catalog& catalog, Filters filters, std::vector<std::string>& notes) {
+  if (filters.regions.empty() || contains(filters.regions, kAllRegions)) return;
+  filters.regions = {std::string(kAllRegions)};
+  std::vector<std::string> providers;
+  for (const OfferEntry& entry : catalog.offers)
+    if (filters.passes(entry.offer) && !contains(providers, entry.offer.provider))
+      providers.push_back(entry.offer.provider);
+  if (!providers.empty())
+    notes.push_back(fmt::format(
+        "market.regions: offers of region {} (one price everywhere: {}) are left out; list it to have them",
+        in_quotes(kAllRegions), join(providers)));
+}
+
 bool same_offer(const Offer& a, const Offer& b) {
   return a.provider == b.provider && a.region == b.region && a.zone == b.zone && a.instance == b.instance &&
          a.price_model == b.price_model;
@@ -219,6 +233,7 @@ std::vector<search::HardwareClass> read_market_section(Section& section, const C
                      [&](const search::HardwareClass& entry) { return entry.hardware.device.id == device; }))
       notes.push_back(fmt::format("market: no offer of {} passes the filters", device));
 
+  note_everywhere(catalog, filters, notes);
   sort_classes(classes);
   note_odd_spot_prices(classes, notes);
   if (!classes.empty()) note_prices(classes, notes);
