@@ -1,5 +1,8 @@
 #include "inputs/run_framework.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "inputs/run_spelling.hpp"
 
 namespace trainfront::inputs {
@@ -57,10 +60,14 @@ RunFramework plain_megatron(const RunRow& row, const std::string& name) {
 
 }  // namespace
 
-std::optional<RunFramework> read_framework(const RunRow& row) {
+RunFramework read_framework(const RunRow& row) {
   const std::string name = lower_case(row.framework);
+  const auto is_any_of = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return contains(name, word); });
+  };
   if (contains(name, "nanotron")) return megatron("nanotron-2025");
-  if (contains(name, "megatron-deepspeed")) {
+  if (is_any_of({"megatron-deepspeed", "neox"})) {
     RunFramework result = megatron("megatron-deepspeed-2023");
     result.default_zero = 0;
     result.default_sequence_parallel = false;
@@ -68,22 +75,25 @@ std::optional<RunFramework> read_framework(const RunRow& row) {
   }
   if (contains(name, "bridge")) return megatron(bridge_profile(row));
   if (contains(name, "nemo")) return megatron("nemo-2025");
-  if (contains(name, "megatron") || contains(name, "megascale")) return plain_megatron(row, name);
-  if (contains(name, "foundry") || contains(name, "composer")) return fully_sharded("llm-foundry-2024");
+  if (is_any_of({"megatron", "mcore", "megascale", "interne", "internlm", "colossal"}))
+    return plain_megatron(row, name);
+  if (is_any_of({"foundry", "composer"})) return fully_sharded("llm-foundry-2024");
   if (contains(name, "torchtitan")) {
     const std::string notes = lower_case(row.notes);
     const bool asynchronous = contains(notes, "asynctp") || contains(notes, "async tp");
     return fully_sharded(asynchronous ? "torchtitan-2024-async-tp" : "torchtitan-2024");
   }
-  if (contains(name, "maxtext") || contains(name, "paxml") || contains(name, "jax")) {
+  if (is_any_of({"maxtext", "paxml", "jax", "levanter", "t5x"})) {
     RunFramework result = fully_sharded("maxtext-2025");
     result.default_recompute = Recompute::kFull;  // MaxText's remat_policy
     return result;
   }
-  if (contains(name, "deepspeed"))
-    return RunFramework{.rules = Framework::kDeepspeed, .profile = "deepspeed-2026"};
-  if (contains(name, "fsdp")) return fully_sharded("torchtitan-2024");
-  return std::nullopt;
+  if (contains(name, "deepspeed")) return {.rules = Framework::kDeepspeed, .profile = "deepspeed-2026"};
+  if (is_any_of({"fsdp", "olmo", "litgpt", "lit-gpt", "lightning", "prime"}))
+    return fully_sharded("torchtitan-2024");
+  RunFramework result = megatron("megatron-2026");
+  result.known = false;
+  return result;
 }
 
 }  // namespace trainfront::inputs

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "costmodel/layout.hpp"
@@ -16,9 +15,9 @@ struct RunFramework {
   bool default_sequence_parallel = true;  // with tp > 1
   bool experts_follow_tp = false;         // expert tensor parallelism is tp unless stated
   costmodel::Recompute default_recompute = costmodel::Recompute::kNone;
+  bool known = true;  // false: the name says nothing, and Megatron stands in
 };
 
-// Nothing for a framework that is not known.
-std::optional<RunFramework> read_framework(const RunRow& row);
+RunFramework read_framework(const RunRow& row);
 
 }  // namespace trainfront::inputs

@@ -96,15 +96,14 @@ bool SetupReader::read_sizes() {
 }
 
 bool SetupReader::read_how() {
-  const std::optional<RunFramework> framework = read_framework(row_);
-  if (!framework) return refuse("framework " + in_quotes(row_.framework) + " is not known");
-  framework_ = *framework;
-  setup_.framework_profile = framework->profile;
-  setup_.layout.framework = framework->rules;
+  framework_ = read_framework(row_);
+  if (!framework_.known) setup_.assumed.push_back("Megatron in the place of " + in_quotes(row_.framework));
+  setup_.framework_profile = framework_.profile;
+  setup_.layout.framework = framework_.rules;
   const auto precision = read_precision(row_.precision);
   if (!precision) return refuse("precision " + in_quotes(row_.precision) + " is not modelled");
   setup_.recipe.precision = *precision;
-  setup_.layout.recompute = framework->default_recompute;
+  setup_.layout.recompute = framework_.default_recompute;
   if (row_.recompute.empty()) {
     setup_.assumed.push_back("the framework's default recomputation");
   } else if (const auto recompute = read_recompute(row_.recompute)) {

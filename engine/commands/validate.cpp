@@ -62,7 +62,11 @@ void write_page(const AccuracyReport& report, const std::filesystem::path& page)
 
 int run_validate(const ValidateOptions& options) {
   if (options.files.empty()) throw UsageError("validate needs at least one file of measurements");
-  if (std::all_of(options.files.begin(), options.files.end(), is_operator_file)) return run_validate_operators(options);
+  const auto operators = std::count_if(options.files.begin(), options.files.end(), is_operator_file);
+  if (operators == std::ssize(options.files)) return run_validate_operators(options);
+  if (operators > 0) throw UsageError("training runs and operator measurements cannot be compared in one go");
+  if (std::all_of(options.files.begin(), options.files.end(), is_operator_file))
+    return run_validate_operators(options);
   const inputs::Catalog catalog = inputs::builtin_catalog();
   Predictions predictions;
   for (const std::string& file : options.files) {

@@ -1,0 +1,211 @@
+#include "inputs/run_setup.hpp"
+
+#include <doctest/doctest.h>
+
+#include "inputs/csv.hpp"
+#include "inputs/run_framework.hpp"
+#include "inputs/run_hardware.hpp"
+
+namespace trainfront::inputs {
+
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog builtin = builtin_catalog();
+  return builtin;
+}
+
+// A table of one run from "column=value" pairs.
+RunRow row_of(const std::vector<std::pair<std::string, std::string>>& cells) {
+  std::vector<std::string> header, values;
+  for (const auto& [column, value] : cells) {
+    header.push_back(column);
+    values.push_back(value);
+  }
+  RunTable table = parse_run_table("runs.csv", csv_line(header) + csv_line(values));
+  REQUIRE(table.rows.size() == 1);
+  return table.rows.front();
+}
+
+std::vector<std::pair<std::string, std::string>> llama_cells() {
+  return {{"id", "a"},
+          {"source", "s"},
+          {"framework", "NeMo"},
+          {"year", "2025"},
+          {"model_name", "Llama3.1 70B"},
+          {"n_layers", "80"},
+          {"hidden", "8192"},
+          {"ffn_hidden", "28672"},
+          {"n_heads", "64"},
+          {"n_kv_heads", "8"},
+          {"vocab", "128256"},
+          {"seq_len", "8192"},
+          {"gpu", "H100-80GB-SXM"},
+          {"gpus_per_node", "8"},
+          {"n_gpus", "64"},
+          {"precision", "BF16"},
+          {"global_batch_seqs", "128"},
+          {"micro_batch", "1"},
+          {"tp", "4"},
+          {"sp", ""},
+          {"pp", "4"},
+          {"vpp", "5"},
+          {"cp", "2"},
+          {"dp", "2"},
+          {"recompute", "none"},
+          {"schedule", "interleaved 1F1B"},
+          {"measured_quantity", "step_time_s"},
+          {"measured_value", "14.66"}};
+}
+
+std::vector<std::pair<std::string, std::string>> with(std::vector<std::pair<std::string, std::string>> cells,
+                                                      const std::string& column, const std::string& value) {
+  for (auto& cell : cells) {
+    if (cell.first == column) {
+      cell.second = value;
+      return cells;
+    }
+  }
+  cells.emplace_back(column, value);
+  return cells;
+}
+
+RunSetup setup_of(const std::vector<std::pair<std::string, std::string>>& cells) {
+  const RunReading reading = read_setup(row_of(cells), catalog());
+  CAPTURE(reading.reason);
+  REQUIRE(reading.setup.has_value());
+  return *reading.setup;
+}
+
+std::string reason_of(const std::vector<std::pair<std::string, std::string>>& cells) {
+  const RunReading reading = read_setup(row_of(cells), catalog());
+  CHECK_FALSE(reading.setup.has_value());
+  return reading.reason;
+}
+
+}  // namespace
+
+TEST_CASE("a row becomes a setup, blank cells the framework's defaults") {
+  const RunSetup setup = setup_of(llama_cells());
+  CHECK(setup.model.layers == 80);
+  CHECK(setup.model.head_dim == 128);
+  CHECK(setup.layout.tp == 4);
+  CHECK(setup.layout.sp);  // NeMo's recipes use it with tensor parallelism
+  CHECK(setup.layout.vpp == 5);
+  CHECK(setup.layout.schedule == costmodel::Schedule::kInterleaved);
+  CHECK(setup.layout.dp == 2);
+  CHECK(setup.layout.zero == 1);
+  CHECK(setup.global_batch == 128);
+  CHECK(setup.hardware.device.id == "h100-sxm");
+  CHECK(setup.hardware.network.nic_bytes_per_s == doctest::Approx(50e9));
+  CHECK(setup.measured == 14.66);
+  CHECK_FALSE(setup.assumed.empty());
+}
+
+TEST_CASE("columns may come in any order, and those not known are named") {
+  const RunTable table = parse_run_table("runs.csv",
+                                         "colour,measured_value,n_gpus,measured_quantity,mood\n"
+                                         "red,1.5,8,step_time_s,good\n");
+  CHECK(table.unknown_columns == std::vector<std::string>{"colour", "mood"});
+  CHECK(table.rows.front().measured == 1.5);
+  CHECK(table.rows.front().id == "line 2");
+}
+
+TEST_CASE("a table without what was measured is refused") {
+  CHECK_THROWS_AS(parse_run_table("runs.csv", "id,n_gpus\na,8\n"), CsvError);
+  CHECK_FALSE(is_run_table({"id", "n_gpus"}));
+  CHECK(is_run_table({"n_gpus", "measured_value", "measured_quantity"}));
+}
+
+TEST_CASE("step time and tokens per second go before TFLOP/s and MFU") {
+  auto cells = with(with(llama_cells(), "measured_quantity", "mfu_pct"), "measured_value", "52.1");
+  CHECK(setup_of(cells).quantity == RunQuantity::kMfuPercent);
+  cells = with(cells, "alt_tokens_per_s_per_gpu", "1117");
+  CHECK(setup_of(cells).quantity == RunQuantity::kTokensPerSecondPerGpu);
+  CHECK(setup_of(cells).measured == 1117);
+  cells = with(cells, "alt_step_time_s", "14.66");
+  CHECK(setup_of(cells).quantity == RunQuantity::kStepTime);
+}
+
+TEST_CASE("the catalogue fills what the row leaves open, if the shapes agree") {
+  auto cells = with(with(llama_cells(), "model_name", "Qwen3_30B_a3B"), "n_layers", "48");
+  for (const auto& [column, value] :
+       std::vector<std::pair<std::string, std::string>>{{"hidden", "2048"},
+                                                        {"ffn_hidden", "6144"},
+                                                        {"n_heads", "32"},
+                                                        {"n_kv_heads", "4"},
+                                                        {"vocab", "151936"},
+                                                        {"moe_experts", "128"},
+                                                        {"moe_topk", "8"},
+                                                        {"moe_ffn_hidden", "768"},
+                                                        {"tp", "1"},
+                                                        {"pp", "1"},
+                                                        {"vpp", ""},
+                                                        {"cp", "1"},
+                                                        {"dp", "64"},
+                                                        {"ep", "8"}}) {
+    cells = with(cells, column, value);
+  }
+  const RunSetup setup = setup_of(cells);
+  CHECK(setup.model.head_dim == 128);  // not 2048 / 32
+  CHECK(setup.model.experts == 128);
+  CHECK(setup.layout.ep == 8);
+  CHECK(setup_of(with(cells, "hidden", "4096")).model.head_dim == 128);  // 4096 / 32: another shape
+  CHECK_FALSE(setup_of(with(cells, "hidden", "4096")).model.qk_norm);
+}
+
+TEST_CASE("what cannot be modelled is told") {
+  CHECK(reason_of(with(llama_cells(), "n_gpus", "")) == "number of GPUs not stated");
+  CHECK(reason_of(with(llama_cells(), "n_gpus", "many")).find("not a number") == 0);
+  CHECK(reason_of(with(llama_cells(), "precision", "NVFP4")).find("NVFP4") != std::string::npos);
+  CHECK(reason_of(with(llama_cells(), "gpu", "Abacus")).find("Abacus") != std::string::npos);
+  CHECK(reason_of(with(llama_cells(), "measured_value", "0")) == "the measured value is not above 0");
+  CHECK(reason_of(with(llama_cells(), "measured_value", "-1")) == "the measured value is not above 0");
+  CHECK(reason_of(with(llama_cells(), "global_batch_seqs", "7")).find("micro-batches") != std::string::npos);
+  CHECK(reason_of(with(llama_cells(), "tp", "0")) == "tp is not a count");
+  CHECK(reason_of(with(llama_cells(), "tp", "1e300")) == "tp is not a count");
+  CHECK(reason_of(with(llama_cells(), "n_gpus", "63")).find("divide") != std::string::npos);
+  CHECK(reason_of(with(with(llama_cells(), "n_layers", ""), "model_name", "mystery")) ==
+        "the model's shape is not stated");
+}
+
+TEST_CASE("frameworks by name and year") {
+  const auto profile = [](const std::string& framework, const std::string& year, const std::string& notes) {
+    return read_framework(
+               row_of(with(with(with(llama_cells(), "framework", framework), "year", year), "notes", notes)))
+        .profile;
+  };
+  CHECK(profile("NeMo", "2025", "") == "nemo-2025");
+  CHECK(profile("Megatron-LM", "2022", "") == "megatron-2022");
+  CHECK(profile("Megatron-LM fork (sail-sg)", "2024", "") == "megatron-2023");
+  CHECK(profile("Megatron-DeepSpeed", "2024", "") == "megatron-deepspeed-2023");
+  CHECK(profile("Megatron-Core 0.9+ MCore w/ Folding", "2025", "") == "megatron-core-2025");
+  CHECK(profile("Megatron-Bridge/Megatron-Core", "2026", "container 26.04") == "megatron-bridge-2026");
+  CHECK(profile("Megatron-Bridge/Megatron-Core", "2026", "container 26.02.01") == "megatron-bridge-2026");
+  CHECK(profile("Megatron-Bridge/Megatron-Core", "2026", "container 26.02; MoE a2a overlap on") ==
+        "megatron-bridge-2025-ep-overlap");
+  CHECK(profile("torchtitan FSDP2", "2024", "TP8; AsyncTP, compile") == "torchtitan-2024-async-tp");
+  CHECK(profile("nanotron", "2025", "") == "nanotron-2025");
+  CHECK(profile("MaxText (JAX)", "2025", "") == "maxtext-2025");
+  CHECK(read_framework(row_of(with(llama_cells(), "framework", "Abacus"))).known == false);
+}
+
+TEST_CASE("replicas alone leave the split open: tensors in a node first") {
+  auto cells = llama_cells();
+  for (const char* column : {"tp", "pp", "vpp", "cp", "schedule"}) cells = with(cells, column, "");
+  const RunSetup setup = setup_of(with(with(cells, "n_gpus", "128"), "dp", "4"));
+  CHECK(setup.layout.tp == 8);
+  CHECK(setup.layout.pp == 4);
+  CHECK(setup.layout.dp == 4);
+}
+
+TEST_CASE("GPU names lose what the catalogue does not know") {
+  CHECK(find_run_device(catalog(), "H100-80GB-SXM")->device.id == "h100-sxm");
+  CHECK(find_run_device(catalog(), "A100-40GB-SXM")->device.id == "a100-40gb-sxm");
+  CHECK(find_run_device(catalog(), "B200-180GB-SXM")->device.id == "b200");
+  CHECK(find_run_device(catalog(), "V100-16GB-SXM2 (AWS p3.2xlarge, 1 GPU/node)")->device.id == "v100-sxm2");
+  CHECK(find_run_device(catalog(), "Abacus") == nullptr);
+  CHECK(find_run_device(catalog(), "") == nullptr);
+}
+
+}  // namespace trainfront::inputs

@@ -1,0 +1,92 @@
+#include "inputs/run_spelling.hpp"
+
+#include <doctest/doctest.h>
+
+namespace trainfront::inputs {
+
+using costmodel::Precision;
+using costmodel::Recompute;
+using costmodel::Schedule;
+
+TEST_CASE("precisions as tables spell them") {
+  CHECK(read_precision("bf16") == Precision::kBf16);
+  CHECK(read_precision("amp_bf16") == Precision::kBf16);
+  CHECK(read_precision("fp16 (inferred)") == Precision::kBf16);
+  CHECK(read_precision("") == Precision::kBf16);
+  for (const char* text : {"FP8", "amp_fp8", "FP8-CS", "MXFP8", "fp8-rowwise", "FP8-blockwise"}) {
+    CHECK(read_precision(text) == Precision::kFp8);
+  }
+  CHECK_FALSE(read_precision("NVFP4"));
+  CHECK_FALSE(read_precision("int3"));
+}
+
+TEST_CASE("recomputation as tables spell it") {
+  CHECK(read_recompute("none") == Recompute::kNone);
+  CHECK(read_recompute("full (validation configs say use_checkpoint)") == Recompute::kFull);
+  CHECK(read_recompute("selective (moe_act+layernorm)") == Recompute::kSelective);
+  CHECK_FALSE(read_recompute("sometimes"));
+}
+
+TEST_CASE("schedules as tables spell them") {
+  CHECK(read_schedule("") == Schedule::k1f1b);
+  CHECK(read_schedule("none") == Schedule::k1f1b);
+  CHECK(read_schedule("1F1B") == Schedule::k1f1b);
+  CHECK(read_schedule("interleaved 1F1B") == Schedule::kInterleaved);
+  CHECK(read_schedule("Interleaved1F1B") == Schedule::kInterleaved);
+  CHECK(read_schedule("1F1B-I") == Schedule::kInterleaved);
+  CHECK(read_schedule("gpipe") == Schedule::kGpipe);
+  CHECK(read_schedule("ZB-1p") == Schedule::kZeroBubble);
+  CHECK_FALSE(read_schedule("chimera"));
+}
+
+TEST_CASE("sharding as tables spell it") {
+  CHECK(read_sharding("3", 8) == Sharding{.zero = 3});
+  CHECK(read_sharding("ZeRO-1", 8) == Sharding{.zero = 1});
+  CHECK(read_sharding("0 (inferred)", 8) == Sharding{.zero = 0});
+  CHECK(read_sharding("none (dp=1)", 8) == Sharding{.zero = 0});
+  CHECK(read_sharding("no FSDP (DDP + distributed optimizer: default in recipes)", 8) == Sharding{.zero = 1});
+  CHECK(read_sharding("FSDP (ZeRO-3)", 8) == Sharding{.zero = 3});
+  CHECK(read_sharding("FSDP=128 x DP=4", 8) == Sharding{.zero = 3, .shard_group = 128});
+  CHECK(read_sharding("3 within node", 4) == Sharding{.zero = 3, .shard_group = 4});
+  CHECK_FALSE(read_sharding("4", 8));
+  CHECK_FALSE(read_sharding("somehow", 8));
+}
+
+TEST_CASE("what a printed TFLOP/s or MFU counts") {
+  const FlopConvention hardware = read_flop_convention("hardware FLOPs incl. full recompute; peak 312");
+  CHECK(hardware.count == FlopCount::kHardware);
+  CHECK(hardware.peak_flops_per_s == doctest::Approx(312e12));
+  const FlopConvention full =
+      read_flop_convention("model FLOPs, full (non-causal-halved) attention, see README notes; peak 989");
+  CHECK(full.count == FlopCount::kFull);
+  CHECK(full.peak_flops_per_s == doctest::Approx(989e12));
+  CHECK(read_flop_convention("model FLOPs (no recompute); Megatron-Bridge flop formula").count ==
+        FlopCount::kCausal);
+  const FlopConvention open = read_flop_convention("model TFLOPS; peak 989.5; causal convention not stated");
+  CHECK_FALSE(open.stated);
+  CHECK(open.peak_flops_per_s == doctest::Approx(989.5e12));
+  CHECK(read_flop_convention("").peak_flops_per_s == 0);
+}
+
+TEST_CASE("the network's rate per GPU and its kind") {
+  const auto rate = [](std::string_view text, int per_node) {
+    return read_interconnect(text, per_node).nic_bytes_per_s;
+  };
+  CHECK(rate("NVLink3; 800 Gb/s InfiniBand per node", 8) == doctest::Approx(12.5e9));
+  CHECK(rate("Selene: NVLink/NVSwitch + 8x200Gb/s HDR IB per node", 8) == doctest::Approx(25e9));
+  CHECK(rate("Eos: NVLink 450GB/s uni + 400Gb/s IB per GPU", 8) == doctest::Approx(50e9));
+  CHECK(rate("RoCE 1600 Gbps node-node (section title)", 8) == doctest::Approx(25e9));
+  CHECK(rate("Grand Teton; 8x NVLink/node; 400 Gb/s RDMA per GPU", 8) == doctest::Approx(50e9));
+  CHECK(rate("not stated (reference cluster)", 8) == 0);
+  CHECK(read_interconnect("NVLink intra-node; EFA inter-node (AWS)", 8).kind == "efa");
+  CHECK(read_interconnect("8x200Gb/s HDR IB", 8).kind == "infiniband");
+  CHECK(read_interconnect("RoCE 1600 Gbps", 8).kind == "roce-v2");
+  CHECK(read_interconnect("", 8).kind.empty());
+}
+
+TEST_CASE("names agree whatever their punctuation") {
+  CHECK(plain_name("Llama 3.1 405B") == plain_name("LLAMA3.1_405B"));
+  CHECK(plain_name("DeepSeekV3 (dropless)") == "deepseekv3");
+}
+
+}  // namespace trainfront::inputs
