@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -25,19 +24,18 @@ struct SparesClass {
 };
 
 // Plans of one rate class and one spares class rent the same number of nodes for a time that is the same on
-// each offer: of all that a block holds, only the fastest can be on the front, on every offer. A cell keeps
+// each offer: of all on one GPU count only the fastest can be on the front, whatever the offer. A cell keeps
 // it.
 struct Cell {
   int legal_offers = 0;
   double least_usd_per_s = 0;  // of the legal offers
 };
 
-// What all plans of a block have in common.
+// What all plans on one kind of hardware with one GPU count have in common.
 struct BlockSetup {
-  BlockSetup(const Space& space, const Block& block);
+  BlockSetup(const Space& space, int hardware_class, std::size_t gpus_position);
 
-  const Space& space;
-  Block block;
+  const Problem& problem;
   const HardwareClass& hardware;
   std::int64_t gpus;
   std::int64_t nodes;          // that compute
@@ -45,23 +43,9 @@ struct BlockSetup {
   std::vector<RateClass> rates;
   std::vector<SparesClass> spares;
   std::vector<faults::Environment> recovery;  // by protection; group_mtbf_s is not set
-  std::vector<Cell> cells;                    // by rate, spares
+  std::vector<Cell> cells;                    // by rate, then spares
 
-  const Cell& cell(std::size_t rate, std::size_t spare) const { return cells[rate * spares.size() + spare]; }
   bool is_legal(int offer, const SparesClass& spare) const;
-};
-
-// Which protections work on the layouts of a block that share group size and state sharding.
-struct UnitSetup {
-  UnitSetup(const BlockSetup& setup, std::int64_t dp, int group_gpus, std::int64_t state_copy_groups);
-
-  int group_gpus;
-  std::int64_t state_copy_groups;
-  faults::FailingUnit group_unit;                          // of the protections that mask failures
-  std::vector<std::vector<int>> protections;               // legal ones, by spares class
-  std::array<std::uint64_t, costmodel::kRules> illegal{};  // (offer, protection) pairs by rule
-  std::uint64_t legal = 0;                                 // pairs
-  std::uint64_t first_legal = 0;  // offer * protections + protection; if there is one
 };
 
 }  // namespace trainfront::search

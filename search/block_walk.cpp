@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "search/plan_rules.hpp"
-
 namespace trainfront::search {
 namespace {
 
@@ -14,6 +12,11 @@ using costmodel::Rule;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // A step's time and the bound on it are summed in different orders.
 constexpr double kRounding = 1 - 1e-12;
+
+// What is known of all ways to mask failures takes the fixed part of a step for what it is, a time.
+bool is_odd(const ProtectionPart& part, const costmodel::StepTime& time) {
+  return part.is_masking() && time.fixed_s < 0;
+}
 
 }  // namespace
 
@@ -24,231 +27,229 @@ void keep_nearest(std::optional<NearMiss>& nearest, const std::optional<NearMiss
     nearest = other;
 }
 
-BlockWalk::Unit::Unit(const BlockSetup& block, std::int64_t dp, int group_gpus,
-                      std::int64_t state_copy_groups, Tables& tables)
-    : setup{block, dp, group_gpus, state_copy_groups},
-      kernel{block, setup, dp, tables},
-      most_step_s{kNever},
-      most_work_s{kNever} {
-  for (std::size_t cell = 0; cell < block.cells.size(); ++cell) {
-    certainty.push_back(kernel.certainty(cell / block.spares.size(), cell % block.spares.size()));
-    if (block.cells[cell].legal_offers == 0) continue;
-    most_step_s = std::min(most_step_s, certainty.back().most_step_s);
-    most_work_s = std::min(most_work_s, certainty.back().most_work_s);
-  }
-}
-
-BlockWalk::BlockWalk(const Space& space, const Block& block, const Front& incumbent,
+BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const Front& incumbent,
                      const WalkOptions& options, Harvest& harvest)
     : space_{space},
       problem_{space.problem()},
+      hardware_{hardware},
+      gpus_{gpus},
       options_{options},
       harvest_{harvest},
-      setup_{space, block},
+      setup_{space, hardware, gpus},
       capacity_bytes_{costmodel::usable_memory_bytes(setup_.hardware.hardware.device)},
       best_(setup_.cells.size(), Best{kNever, 0, 0}) {
   for (const Cell& cell : setup_.cells) {
     const double usd_per_s = cell.least_usd_per_s;
-    dominated_from_.push_back(cell.legal_offers == 0 ? 0.0
-                                                     : std::min(incumbent.dominated_from(usd_per_s),
-                                                                harvest.front.dominated_from(usd_per_s)));
+    dominated_.from_s.push_back(cell.legal_offers == 0 ? 0.0
+                                                       : std::min(incumbent.dominated_from(usd_per_s),
+                                                                  harvest.front.dominated_from(usd_per_s)));
   }
   for (std::int64_t batch : problem_.global_batches) steps_.push_back(steps_needed(problem_.recipe, batch));
-  batches_.resize(steps_.size());
+  flushes_.resize(steps_.size());
   data_parallel_.resize(problem_.islands.size());
+  const LayoutList& list = space_.layouts(hardware);
+  first_index_ = space_.first_index(hardware) +
+                 gpus * list.layouts.size() * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
 }
 
-void BlockWalk::run() {
-  const Block& block = setup_.block;
-  const auto& costs = space_.tables().costs(block.hardware, block.first_shape, block.last_shape);
-  for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape)
-    walk_shape(shape, costs[shape - block.first_shape]);
-  add_to_front();
+void BlockWalk::run(const Block& block) {
+  const auto& costs = space_.tables().costs(hardware_, block.first_shape, block.last_shape);
+  const LayoutList& list = space_.layouts(hardware_);
+  const auto* memories = space_.tables().memories(hardware_, block.first_shape, block.last_shape).data();
+  for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape) {
+    walk_shape(shape, costs[shape - block.first_shape], memories);
+    memories += list.stages[shape];
+  }
 }
 
 void BlockWalk::count_illegal(Rule rule, std::uint64_t plans) {
   harvest_.counts.illegal[static_cast<std::size_t>(rule)] += plans;
 }
 
-void BlockWalk::walk_shape(std::size_t shape, const costmodel::LayoutCost& shape_cost) {
-  const LayoutList& list = space_.layouts(setup_.block.hardware);
+void BlockWalk::walk_shape(std::size_t shape, const costmodel::LayoutCost& shape_cost,
+                           const costmodel::LayoutMemory* memories) {
+  const LayoutList& list = space_.layouts(hardware_);
   const std::size_t first = list.shapes[shape];
   const std::size_t last = list.shapes[shape + 1];
-  const std::uint64_t plans_per_layout = steps_.size() * problem_.islands.size() * setup_.plans_per_step;
-  harvest_.counts.plans += (last - first) * plans_per_layout;
+  const std::uint64_t plans =
+      (last - first) * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
+  harvest_.counts.plans += plans;
   const int group = shape_cost.layout.group_gpus();
   if (setup_.gpus % group != 0) {
-    count_illegal(Rule::kGpusNotDivisible, (last - first) * plans_per_layout);
+    count_illegal(Rule::kGpusNotDivisible, plans);
     return;
   }
   dp_ = setup_.gpus / group;
-  for (BatchOfShape& batch : batches_) batch.known = false;
+  for (Flush& flush : flushes_) flush.known = false;
   costmodel::LayoutCost cost = shape_cost;
   cost.layout.dp = static_cast<int>(dp_);
+  costmodel::LayoutMemory memory = *memories;
   for (std::size_t position = first; position < last; ++position) {
-    cost.layout.zero = list.layouts[position].zero;
-    cost.layout.shard_group = list.layouts[position].shard_group;
-    walk_layout(cost.layout, cost, position);
+    const costmodel::Layout& layout = list.layouts[position];
+    if (layout.zero != list.layouts[position == first ? first : position - 1].zero) memory = *++memories;
+    memory.shard_ranks = layout.shard_group;
+    cost.layout.zero = layout.zero;
+    cost.layout.shard_group = layout.shard_group;
+    walk_layout(cost, memory, position);
   }
 }
 
-void BlockWalk::walk_layout(const costmodel::Layout& layout, costmodel::LayoutCost& cost,
+void BlockWalk::walk_layout(const costmodel::LayoutCost& cost, const costmodel::LayoutMemory& memory,
                             std::size_t position) {
   for (auto& cached : data_parallel_) cached.reset();
-  const auto memory = costmodel::layout_memory(problem_.model, problem_.recipe, layout);
-  const std::size_t first_layout = space_.layouts(setup_.block.hardware).shapes[setup_.block.first_shape];
-  std::uint64_t step = (position - first_layout) * steps_.size() * problem_.islands.size();
-  for (std::size_t batch = 0; batch < steps_.size(); ++batch) {
-    const std::int64_t global_batch = problem_.global_batches[batch];
-    const Rule rule = check_batch(problem_.model, problem_.recipe, layout, global_batch);
+  Unit* unit = nullptr;
+  Step step;
+  step.number = position * steps_.size() * problem_.islands.size();
+  for (step.batch = 0; step.batch < steps_.size(); ++step.batch) {
+    const std::int64_t global_batch = problem_.global_batches[step.batch];
+    const Rule rule = check_batch(problem_.model, problem_.recipe, cost.layout, global_batch);
     if (rule != Rule::kNone) {
       count_illegal(rule, problem_.islands.size() * setup_.plans_per_step);
-      step += problem_.islands.size();
+      step.number += problem_.islands.size();
       continue;
     }
     const double bytes = costmodel::peak_memory_bytes(memory, dp_, global_batch);
-    for (std::size_t islands = 0; islands < problem_.islands.size(); ++islands, ++step) {
-      const Rule divided = islands_rule(problem_.islands[islands], dp_, setup_.nodes);
+    for (step.islands = 0; step.islands < problem_.islands.size(); ++step.islands, ++step.number) {
+      const Rule divided = islands_rule(problem_.islands[step.islands], dp_, setup_.nodes);
       if (divided != Rule::kNone) {
         count_illegal(divided, setup_.plans_per_step);
         continue;
       }
-      Unit& unit = unit_of(layout);
-      for (std::size_t broken = 0; broken < unit.setup.illegal.size(); ++broken)
-        harvest_.counts.illegal[broken] += unit.setup.illegal[broken];
-      if (unit.setup.legal == 0) continue;
+      if (unit == nullptr) unit = &unit_of(cost.layout);
+      for (std::size_t broken = 0; broken < unit->setup.illegal.size(); ++broken)
+        harvest_.counts.illegal[broken] += unit->setup.illegal[broken];
+      if (unit->setup.legal() == 0) continue;
       if (!(bytes <= capacity_bytes_)) {
-        harvest_.counts.out_of_memory += unit.setup.legal;
-        keep_nearest(
-            harvest_.least_memory_excess,
-            NearMiss{bytes - capacity_bytes_,
-                     setup_.block.first_index + step * setup_.plans_per_step + unit.setup.first_legal});
+        harvest_.counts.out_of_memory += unit->setup.legal();
+        keep_nearest(harvest_.least_memory_excess,
+                     NearMiss{bytes - capacity_bytes_,
+                              first_index_ + step.number * setup_.plans_per_step + unit->setup.first_legal});
         continue;
       }
-      walk_step(unit, cost, batch, islands, step);
+      step.time.reset();
+      for (ProtectionPart* part : {plain_.get(), unit->masking.get()})
+        if (part != nullptr && !prune(*part, cost, step)) evaluate(*part, cost, step);
     }
   }
 }
 
 BlockWalk::Unit& BlockWalk::unit_of(const costmodel::Layout& layout) {
   const int group = layout.group_gpus();
-  const std::int64_t copies = groups_per_state_copy(layout);
-  for (auto& unit : units_)
-    if (unit->setup.group_gpus == group && unit->setup.state_copy_groups == copies) return *unit;
-  return *units_.emplace_back(std::make_unique<Unit>(setup_, dp_, group, copies, space_.tables()));
+  const std::int64_t copy_groups = groups_per_state_copy(layout);
+  for (Unit& unit : units_)
+    if (unit.setup.group_gpus == group && unit.setup.state_copy_groups == copy_groups) return unit;
+  Unit unit{.setup = UnitSetup(setup_, dp_, group, copy_groups), .masking = nullptr};
+  Tables& tables = space_.tables();
+  if (unit.setup.legal_masking > 0)
+    unit.masking = std::make_unique<ProtectionPart>(setup_, unit.setup.masking, unit.setup.legal_masking,
+                                                    unit.setup.unit, unit.setup.state_copies, true, tables);
+  if (!plain_ && unit.setup.legal_plain > 0) {
+    const faults::FailingUnit node{.units = setup_.nodes, .groups_per_unit = 1, .nodes_per_unit = 1};
+    plain_ = std::make_unique<ProtectionPart>(setup_, unit.setup.plain, unit.setup.legal_plain, node, -1,
+                                              false, tables);
+  }
+  return units_.emplace_back(std::move(unit));
 }
 
-const BlockWalk::BatchOfShape& BlockWalk::batch_of_shape(const costmodel::LayoutCost& cost,
-                                                         std::size_t batch) {
-  BatchOfShape& known = batches_[batch];
-  if (known.known) return known;
-  known.known = true;
-  known.steps = steps_[batch];
-  known.flush_s = costmodel::step_time_lower_bound(cost, dp_, problem_.global_batches[batch]) * kRounding;
-  const double micro_batches =
-      static_cast<double>(problem_.global_batches[batch] / (dp_ * cost.layout.micro_batch));
+const BlockWalk::Flush& BlockWalk::flush(const costmodel::LayoutCost& cost, std::size_t batch) {
+  Flush& flush = flushes_[batch];
+  if (flush.known) return flush;
+  const std::int64_t global_batch = problem_.global_batches[batch];
+  const auto micro_batches = static_cast<double>(global_batch / (dp_ * cost.layout.micro_batch));
   const double slope_s = std::min(cost.near.curve.slope(), cost.far.curve.slope());
-  known.stack_share = micro_batches * slope_s * kRounding / known.flush_s;
-  return known;
+  flush.known = true;
+  flush.time_s = costmodel::step_time_lower_bound(cost, dp_, global_batch) * kRounding;
+  flush.stack_share = micro_batches * slope_s * kRounding / flush.time_s;
+  return flush;
 }
 
-costmodel::StepTime BlockWalk::step_time(const costmodel::LayoutCost& cost, std::size_t batch,
-                                         std::size_t islands) {
-  auto& data_parallel = data_parallel_[islands];
-  if (!data_parallel)
-    data_parallel = costmodel::data_parallel_cost(cost, dp_, problem_.islands[islands].count);
-  return costmodel::step_time(cost, *data_parallel, dp_, problem_.global_batches[batch],
-                              problem_.islands[islands]);
+const costmodel::StepTime& BlockWalk::time_of(const costmodel::LayoutCost& cost, Step& step) {
+  if (step.time) return *step.time;
+  const costmodel::Islands& islands = problem_.islands[step.islands];
+  auto& data_parallel = data_parallel_[step.islands];
+  if (!data_parallel) data_parallel = costmodel::data_parallel_cost(cost, dp_, islands.count);
+  step.time = costmodel::step_time(cost, *data_parallel, dp_, problem_.global_batches[step.batch], islands);
+  return *step.time;
 }
 
-void BlockWalk::walk_step(Unit& unit, const costmodel::LayoutCost& cost, std::size_t batch,
-                          std::size_t islands, std::uint64_t step) {
-  if (options_.brute_force) {
-    evaluate(unit, step_time(cost, batch, islands), steps_[batch], step);
-    return;
+// A bound may leave plans out only if it is known which of them are finite: those that are not are counted.
+bool BlockWalk::prune(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
+  if (options_.brute_force) return false;
+  const Flush& known = flush(cost, step.batch);
+  const double work_s = steps_[step.batch] * known.time_s;
+  if (!(work_s >= part.dominated_work_at_least_overhead(dominated_))) return prune_by_step(part, cost, step);
+  double most_step_s = kNever;
+  double most_work_s = kNever;
+  if (!part.progress_is_known(work_s, most_work_s, most_step_s)) {
+    most_step_s = time_of(cost, step).with_stacks(1);
+    most_work_s = steps_[step.batch] * most_step_s;
+    if (!part.progress_is_known(work_s, most_work_s, most_step_s) || is_odd(part, *step.time)) return false;
   }
-  // A bound may leave a plan out only if it is known whether the plan is finite: that is counted.
-  const BatchOfShape& shape = batch_of_shape(cost, batch);
-  const double least_work_s = shape.steps * shape.flush_s;
-  if (progress_is_known(unit, least_work_s, kNever, kNever) &&
-      prune(unit, Bound::kFlush, least_work_s, shape.stack_share)) {
-    count_endless(unit, least_work_s);
-    return;
-  }
-  const costmodel::StepTime time = step_time(cost, batch, islands);
+  count_pruned(part, Bound::kFlush, work_s);
+  return true;
+}
+
+bool BlockWalk::prune_by_step(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
+  const costmodel::StepTime& time = time_of(cost, step);
   const double step_s = time.with_stacks(1);
-  const double work_s = shape.steps * step_s;
-  if (time.fixed_s >= 0 && progress_is_known(unit, work_s, step_s, work_s) &&
-      prune(unit, Bound::kStep, work_s, time.per_stack_s / step_s)) {
-    count_endless(unit, work_s);
-    return;
+  const double work_s = steps_[step.batch] * step_s;
+  if (is_odd(part, time) || !part.progress_is_known(work_s, work_s, step_s)) return false;
+  if (work_s >= part.dominated_work_at_least_overhead(dominated_)) {
+    count_pruned(part, Bound::kStep, work_s);
+    return true;
   }
-  evaluate(unit, time, shape.steps, step);
-}
-
-bool BlockWalk::progress_is_known(const Unit& unit, double least_work_s, double most_step_s,
-                                  double most_work_s) const {
-  if (!(most_step_s <= unit.most_step_s) || !std::isfinite(least_work_s)) return false;
-  if (most_work_s <= unit.most_work_s) return true;
-  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
-    if (setup_.cells[cell].legal_offers == 0) continue;
-    const Certainty& certainty = unit.certainty[cell];
-    if (!(most_work_s <= certainty.most_work_s) && !(least_work_s >= certainty.least_work_s)) return false;
+  if (work_s >= part.dominated_work(time.per_stack_s / step_s, dominated_)) {
+    count_pruned(part, Bound::kProtection, work_s);
+    return true;
   }
-  return true;
+  return false;
 }
 
-void BlockWalk::count_endless(const Unit& unit, double least_work_s) {
-  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
-    const Certainty& certainty = unit.certainty[cell];
-    std::uint64_t endless = certainty.endless;
-    if (certainty.endless_from_scratch > 0 && least_work_s >= certainty.least_work_s)
-      endless += certainty.endless_from_scratch;
-    harvest_.counts.non_finite += endless * static_cast<std::uint64_t>(setup_.cells[cell].legal_offers);
-  }
+void BlockWalk::count_pruned(ProtectionPart& part, Bound bound, double work_s) {
+  harvest_.counts.pruned[static_cast<std::size_t>(bound)] += part.legal();
+  harvest_.counts.non_finite += part.endless(work_s);
 }
 
-bool BlockWalk::prune(Unit& unit, Bound bound, double work_s, double stack_share) {
-  if (!(work_s >= unit.bounds.dominated_work(stack_share, dominated_from_, version_, setup_, unit.kernel)))
-    return false;
-  harvest_.counts.pruned[static_cast<std::size_t>(bound)] += unit.setup.legal;
-  return true;
-}
-
-void BlockWalk::evaluate(Unit& unit, const costmodel::StepTime& step_time, double steps, std::uint64_t step) {
-  harvest_.counts.evaluated += unit.setup.legal;
-  unit.kernel.set_step({step_time.fixed_s, step_time.per_stack_s}, steps);
+void BlockWalk::evaluate(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
+  harvest_.counts.evaluated += part.legal();
+  const costmodel::StepTime& time = time_of(cost, step);
+  UnitKernel& kernel = part.kernel();
+  kernel.set_step({time.fixed_s, time.per_stack_s}, steps_[step.batch]);
   for (std::size_t rate = 0; rate < setup_.rates.size(); ++rate) {
-    unit.kernel.run(rate);
+    kernel.run(rate);
     for (std::size_t spare = 0; spare < setup_.spares.size(); ++spare)
-      keep(rate * setup_.spares.size() + spare, unit.kernel, step);
+      keep(rate * setup_.spares.size() + spare, kernel, step.number);
   }
 }
 
 void BlockWalk::keep(std::size_t cell, const UnitKernel& kernel, std::uint64_t step) {
-  const Cell& offers = setup_.cells[cell];
-  if (offers.legal_offers == 0) return;
+  if (setup_.cells[cell].legal_offers == 0) return;
   const std::size_t spare = cell % setup_.spares.size();
   const double least_s = kernel.least_time_s(spare);
   Best& best = best_[cell];
   if (least_s < best.time_s) {
     best = {least_s, step, kernel.first_with(spare, least_s)};
-    if (least_s < dominated_from_[cell]) {
-      dominated_from_[cell] = least_s;
-      ++version_;
+    if (least_s < dominated_.from_s[cell]) {
+      dominated_.from_s[cell] = least_s;
+      ++dominated_.version;
     }
+  } else if (least_s == best.time_s && step == best.step && least_s < kNever) {
+    best.protection = std::min(best.protection, kernel.first_with(spare, least_s));
   }
-  if (!kernel.may_be_endless(spare)) return;
-  kernel.best_times(spare, times_);
-  const RateClass& rate = setup_.rates[cell / setup_.spares.size()];
+  if (kernel.may_be_endless(spare)) count_endless(cell, kernel);
+}
+
+void BlockWalk::count_endless(std::size_t cell, const UnitKernel& kernel) {
+  const SparesClass& spare = setup_.spares[cell % setup_.spares.size()];
+  kernel.best_times(cell % setup_.spares.size(), times_);
   for (const auto& [protection, time_s] : times_) {
     if (time_s <= kCertainlyFinite_s) continue;
-    for (int number : rate.offers) {
-      if (!setup_.is_legal(number, setup_.spares[spare])) continue;
+    for (int number : setup_.rates[cell / setup_.spares.size()].offers) {
       const costmodel::Offer& offer = setup_.hardware.offers[static_cast<std::size_t>(number)];
-      if (!std::isfinite(time_s) ||
-          !std::isfinite(costmodel::bill_usd(offer, setup_.spares[spare].paid_nodes, time_s)))
-        ++harvest_.counts.non_finite;
+      if (!setup_.is_legal(number, spare)) continue;
+      const bool finite =
+          std::isfinite(time_s) && std::isfinite(costmodel::bill_usd(offer, spare.paid_nodes, time_s));
+      harvest_.counts.non_finite += finite ? 0 : 1;
     }
   }
 }
@@ -264,7 +265,7 @@ void BlockWalk::add_to_front() {
       const auto offer = static_cast<std::size_t>(number);
       harvest_.front.add({best.time_s,
                           costmodel::bill_usd(setup_.hardware.offers[offer], spare.paid_nodes, best.time_s),
-                          setup_.block.first_index + best.step * setup_.plans_per_step + offer * protections +
+                          first_index_ + best.step * setup_.plans_per_step + offer * protections +
                               static_cast<std::size_t>(best.protection)});
     }
   }

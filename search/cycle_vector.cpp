@@ -74,44 +74,24 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
   const double* __restrict stop_steps = sums.stop_steps;
   const double* __restrict last_patch_s = sums.last_patch_s;
   const double* __restrict step_s = sums.step_s;
-  const double* __restrict dwell = rates.dwell;
-  const double* __restrict dwell_inverse = rates.dwell_inverse;
-  const double* __restrict losing = rates.losing;
-  const double* __restrict save_weight = rates.save_weight;
-  const double* __restrict efficiency_2 = rates.efficiency[0];
-  const double* __restrict efficiency_3 = rates.efficiency[1];
-  const double* __restrict efficiency_4 = rates.efficiency[2];
-  const double* __restrict efficiency_5 = rates.efficiency[3];
-  const double* __restrict growth_0 = rates.restart_growth[0];
-  const double* __restrict growth_1 = rates.restart_growth[1];
-  const double* __restrict growth_2 = rates.restart_growth[2];
-  const double* __restrict growth_3 = rates.restart_growth[3];
   const double* __restrict failure_rate = rates.failure_rate;
-  const double* __restrict restart_s = rates.restart_s;
-  const double* __restrict voluntary_s = rates.voluntary_s;
-  const double* __restrict save_s = rates.save_s;
   const double* __restrict masked_s = rates.masked_s;
+  const double* __restrict efficiency = rates.efficiency;
+  const double* __restrict cycle = rates.cycle;
   double* __restrict times = out;
   for (std::size_t j = 0; j < columns; ++j) {
     faults::CycleSums c;
-    c.dwell = dwell[j];
-    c.dwell_inverse = dwell_inverse[j];
-    c.losing = losing[j];
-    c.save_weight = save_weight[j];
-    c.efficiency = {efficiency_2[j], efficiency_3[j], efficiency_4[j], efficiency_5[j]};
-    c.restart_growth = {growth_0[j], growth_1[j], growth_2[j], growth_3[j]};
     c.work_rate = work_rate[j];
     c.patch_steps = patch_steps[j];
     c.stop_steps = stop_steps[j];
     c.last_patch_s = last_patch_s[j];
     c.step_s = step_s[j];
-    faults::EnvironmentTerms e;
-    e.failure_rate = failure_rate[j];
-    e.restart_s = restart_s[j];
-    e.voluntary_s = voluntary_s[j];
-    e.save_s = save_s[j];
-    e.masked_s = masked_s[j];
-    times[j] = faults::time_to_train(c, e, steps);
+    faults::CycleRate rate;
+    rate.failure_rate = failure_rate[j];
+    rate.masked_s = masked_s[j];
+    rate.efficiency = efficiency[j];
+    rate.cycle = cycle[j];
+    times[j] = faults::time_to_train(c, rate, steps);
   }
 }
 

@@ -34,19 +34,12 @@ struct SumArrays {
 
 void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums);
 
-// What neither step nor failure rate changes, and what one failure rate brings.
+// faults::CycleRate; no progress: cycle is infinite.
 struct RateArrays {
-  const double* dwell = nullptr;
-  const double* dwell_inverse = nullptr;
-  const double* losing = nullptr;
-  const double* save_weight = nullptr;
-  const double* efficiency[4] = {};
-  const double* restart_growth[4] = {};
   const double* failure_rate = nullptr;
-  const double* restart_s = nullptr;
-  const double* voluntary_s = nullptr;
-  const double* save_s = nullptr;
   const double* masked_s = nullptr;
+  const double* efficiency = nullptr;
+  const double* cycle = nullptr;
 };
 
 void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,

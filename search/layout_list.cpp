@@ -54,8 +54,14 @@ class Lister {
       over_tensor(layout);
     }
     std::sort(list_.layouts.begin(), list_.layouts.end(), listed_before);
-    for (std::size_t i = 0; i < list_.layouts.size(); ++i)
-      if (i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1])) list_.shapes.push_back(i);
+    for (std::size_t i = 0; i < list_.layouts.size(); ++i) {
+      const bool new_shape = i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1]);
+      if (new_shape) {
+        list_.shapes.push_back(i);
+        list_.stages.push_back(0);
+      }
+      if (new_shape || list_.layouts[i].zero != list_.layouts[i - 1].zero) ++list_.stages.back();
+    }
     list_.shapes.push_back(list_.layouts.size());
     return std::move(list_);
   }

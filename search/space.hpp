@@ -38,6 +38,10 @@ class Space {
   // First index; block_begin(blocks()) == size().
   std::uint64_t block_begin(std::uint64_t block) const;
   Block block(std::uint64_t number) const;
+  // Of the plans on this hardware.
+  std::uint64_t first_index(int hardware) const {
+    return parts_[static_cast<std::size_t>(hardware)].first_index;
+  }
 
   // index < size(). layout.dp is gpus / group, rounded down (the plan is illegal then).
   Plan decode(std::uint64_t index) const;

@@ -3,9 +3,16 @@
 #include "costmodel/framework_profile.hpp"
 
 namespace trainfront::search {
+namespace {
+
+constexpr std::size_t kMostCycleBytes = 64 << 20;
+
+}  // namespace
 
 Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists)
-    : problem_{problem}, lists_{std::move(lists)} {
+    : problem_{problem},
+      one_failure_{faults::one_failure(problem.failures.law.weibull_shape)},
+      lists_{std::move(lists)} {
   for (std::size_t hardware = 0; hardware < problem_.hardware.size(); ++hardware)
     hardware_.push_back(std::make_unique<OnHardware>());
 }
@@ -55,19 +62,47 @@ const std::vector<costmodel::LayoutCost>& Tables::costs(int hardware_class, std:
   return *tables.costs.try_emplace(first_shape, std::move(costs)).first->second;
 }
 
-const faults::CycleTable& Tables::cycle(int protection, std::int64_t units, std::int64_t state_copies) {
+const std::vector<costmodel::LayoutMemory>& Tables::memories(int hardware_class, std::size_t first_shape,
+                                                             std::size_t last_shape) {
+  const LayoutList& list = *lists_[static_cast<std::size_t>(hardware_class)];
+  {
+    const std::lock_guard lock{memories_guard_};
+    const Memories& known = memories_[&list];
+    const auto found = known.find(first_shape);
+    if (found != known.end()) return *found->second;
+  }
+  auto memories = std::make_unique<std::vector<costmodel::LayoutMemory>>();
+  for (std::size_t shape = first_shape; shape < last_shape; ++shape) {
+    for (std::size_t layout = list.shapes[shape]; layout < list.shapes[shape + 1]; ++layout) {
+      if (layout > list.shapes[shape] && list.layouts[layout].zero == list.layouts[layout - 1].zero) continue;
+      memories->push_back(costmodel::layout_memory(problem_.model, problem_.recipe, list.layouts[layout]));
+    }
+  }
+  const std::lock_guard lock{memories_guard_};
+  return *memories_[&list].try_emplace(first_shape, std::move(memories)).first->second;
+}
+
+std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int64_t units,
+                                                        std::int64_t state_copies) {
   const CycleKey key{protection, units, state_copies};
   {
     const std::lock_guard lock{cycles_guard_};
     const auto found = cycles_.find(key);
-    if (found != cycles_.end()) return *found->second;
+    if (found != cycles_.end()) return found->second;
   }
   // Milliseconds; outside the lock, as above.
-  auto table = std::make_unique<const faults::CycleTable>(
+  const auto table = std::make_shared<const faults::CycleTable>(
       faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)],
-                          problem_.failures.law, state_copies));
+                          problem_.failures.law, state_copies, one_failure_));
+  const std::size_t bytes = sizeof(*table) + table->columns.capacity() * sizeof(faults::CycleColumn);
   const std::lock_guard lock{cycles_guard_};
-  return *cycles_.try_emplace(key, std::move(table)).first->second;
+  if (cycles_bytes_ + bytes > kMostCycleBytes) {
+    cycles_.clear();  // those in use live on with their users
+    cycles_bytes_ = 0;
+  }
+  const auto [entry, is_new] = cycles_.try_emplace(key, table);
+  if (is_new) cycles_bytes_ += bytes;
+  return entry->second;
 }
 
 }  // namespace trainfront::search

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "costmodel/layer_time.hpp"
+#include "costmodel/memory.hpp"
 #include "costmodel/step_time.hpp"
 #include "faults/cycle.hpp"
+#include "faults/efficiency.hpp"
 #include "search/layout_list.hpp"
 #include "search/problem.hpp"
 
@@ -24,14 +26,20 @@ class Tables {
  public:
   Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists);
 
-  // Step costs of shapes [first, last) on this hardware, a block's: of the first layout of each. Those of the
-  // shape's other layouts differ in the member `layout` alone.
+  // Step costs of the shapes [first, last) of a block on this hardware: of the first layout of each. Those of
+  // the shape's other layouts differ in the member `layout` alone.
   const std::vector<costmodel::LayoutCost>& costs(int hardware, std::size_t first_shape,
                                                   std::size_t last_shape);
 
-  // The cycle of `units` failing units under the problem's protection at this position. The table stays where
-  // it is.
-  const faults::CycleTable& cycle(int protection, std::int64_t units, std::int64_t state_copies);
+  // Memory of the same shapes, for each shape and each ZeRO stage it is listed with, in the list's order.
+  // shard_ranks is that of the first layout of the stage; all else is the same for the others.
+  const std::vector<costmodel::LayoutMemory>& memories(int hardware, std::size_t first_shape,
+                                                       std::size_t last_shape);
+
+  // The cycle of `units` failing units under the problem's protection at this position. Kept while there is
+  // room.
+  std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
+                                                  std::int64_t state_copies);
 
  private:
   using CycleKey = std::tuple<int, std::int64_t, std::int64_t>;
@@ -45,11 +53,17 @@ class Tables {
   costmodel::BlockTimes block_times(OnHardware& tables, const costmodel::Hardware& hardware,
                                     const costmodel::Layout& layout) const;
 
+  using Memories = std::map<std::size_t, std::unique_ptr<const std::vector<costmodel::LayoutMemory>>>;
+
   Problem problem_;
+  faults::Efficiency one_failure_;
   std::vector<std::shared_ptr<const LayoutList>> lists_;
   std::vector<std::unique_ptr<OnHardware>> hardware_;
+  std::mutex memories_guard_;
+  std::map<const LayoutList*, Memories> memories_;  // no kind of hardware changes them
   std::mutex cycles_guard_;
-  std::map<CycleKey, std::unique_ptr<const faults::CycleTable>> cycles_;
+  std::map<CycleKey, std::shared_ptr<const faults::CycleTable>> cycles_;
+  std::size_t cycles_bytes_ = 0;
 };
 
 }  // namespace trainfront::search

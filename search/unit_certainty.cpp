@@ -36,7 +36,7 @@ double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j) {
     const faults::EnvironmentTerms& e = rates_[rate].from_scratch[segment.first_scratch + j];
     // time = (1/a + T_r)(e^(a work) - 1), solved for the work.
-    const double a = nodes_ * e.failure_rate;
+    const double a = units_ * e.failure_rate;
     most = std::max(most, a > 0 ? std::log1p(a * time_s / (1.0 + a * e.restart_s)) / a : time_s);
   }
   return most;
@@ -62,18 +62,8 @@ bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_
   const double slowest_s = full_s * column.class_stacks[classes - 1] / column.class_stacks[0];
   least.last_patch_s =
       (1 - column.losing) * (columns_.patch_stacks[j] * full_s + columns_.patch_steps[j] * slowest_s);
-  least.dwell = columns_.dwell[j];
-  least.dwell_inverse = columns_.dwell_inverse[j];
-  least.losing = columns_.losing[j];
-  least.save_weight = columns_.save_weight[j];
-  for (std::size_t i = 0; i < 4; ++i) {
-    least.efficiency[i] = columns_.efficiency[i][j];
-    least.restart_growth[i] = columns_.restart_growth[i][j];
-  }
   least.step_s = full_s * (kSurelyBelow / faults::kMostSlowdown);
-  faults::EnvironmentTerms slightly_worse = environment_terms(rate, j);
-  slightly_worse.failure_rate *= 1 + 1e-9;
-  return std::isfinite(faults::time_to_train(least, slightly_worse, 1.0));
+  return std::isfinite(faults::time_to_train(least, cycle_rate(rate, j), 1.0));
 }
 
 // T(1) up to which the plan surely makes progress; -infinity if it surely never does.
@@ -83,23 +73,13 @@ double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
   if (!patched) {
     // Everything is in proportion to T: one step tells of all.
     if (surely_progresses(rate, j, 1.0)) return kNever;
-    faults::EnvironmentTerms slightly_better = environment_terms(rate, j);
-    slightly_better.failure_rate *= 1 - 1e-6;
-    faults::CycleSums sums;
-    sums.dwell = columns_.dwell[j];
-    sums.dwell_inverse = columns_.dwell_inverse[j];
-    sums.losing = columns_.losing[j];
-    sums.save_weight = columns_.save_weight[j];
-    for (std::size_t i = 0; i < 4; ++i) {
-      sums.efficiency[i] = columns_.efficiency[i][j];
-      sums.restart_growth[i] = columns_.restart_growth[i][j];
-    }
     const faults::CycleColumn& column = *sources_[j];
+    faults::CycleSums sums;
     sums.work_rate = column.class_dwell[0];
-    sums.stop_steps = column.class_failures[0];
+    sums.stop_steps = column.class_failures[0] * (1 - 1e-9);
     sums.step_s = kSurelyAbove / faults::kMostSlowdown;
     const bool endless =
-        column.classes == 1 && !std::isfinite(faults::time_to_train(sums, slightly_better, 1.0));
+        column.classes == 1 && !std::isfinite(faults::time_to_train(sums, cycle_rate(rate, j), 1.0));
     return endless ? -kNever : 0.0;
   }
   for (double step_s : {1e6, 1e5, 1e4, 1e3, 1e2, 10.0, 1.0})
@@ -124,7 +104,7 @@ Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const
   }
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j) {
     const faults::EnvironmentTerms& e = rate.from_scratch[segment.first_scratch + j];
-    const double a = nodes_ * e.failure_rate;
+    const double a = units_ * e.failure_rate;
     if (!(a > 0)) continue;
     // (1 + a T_r)(e^x - 1)/x grows with x = a work: bisect for where it passes the limit.
     const auto slowdown = [&](double x) { return (1.0 + a * e.restart_s) * std::expm1(x) / x; };

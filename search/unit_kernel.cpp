@@ -13,25 +13,20 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-UnitKernel::UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int64_t dp, Tables& tables)
-    : nodes_{static_cast<double>(setup.nodes)} {
-  const auto& entries = setup.space.problem().protections;
-  const std::int64_t copies = faults::state_copies(unit.group_unit, dp, unit.state_copy_groups);
+UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protections,
+                       const faults::FailingUnit& unit, std::int64_t state_copies, Tables& tables)
+    : units_{static_cast<double>(unit.units)} {
   std::size_t from_scratch = 0;
-  for (const auto& usable : unit.protections) {
+  for (const auto& usable : protections) {
     Segment segment;
     segment.first = sources_.size();
     segment.first_scratch = from_scratch;
     for (int protection : usable) {
-      const auto& entry = entries[static_cast<std::size_t>(protection)];
-      if (entry.scheme == faults::Scheme::kNone) {
+      if (setup.problem.protections[static_cast<std::size_t>(protection)].scheme == faults::Scheme::kNone) {
         segment.from_scratch.push_back(protection);
-        continue;
+      } else {
+        add_columns(protection, tables.cycle(protection, unit.units, state_copies));
       }
-      const bool masks = faults::masks_failures(entry);
-      const auto& table =
-          tables.cycle(protection, masks ? unit.group_unit.units : setup.nodes, masks ? copies : -1);
-      for (const auto& column : table.columns) add_column(protection, table, column);
     }
     segment.last = sources_.size();
     from_scratch += segment.from_scratch.size();
@@ -46,24 +41,18 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int6
   scratch_times_.resize(from_scratch);
 }
 
-void UnitKernel::add_column(int protection, const faults::CycleTable& table,
-                            const faults::CycleColumn& column) {
-  sources_.push_back(&column);
-  const faults::CycleSums fixed = faults::cycle_sums(table, column, {0.0, 1.0});
-  columns_.protection.push_back(protection);
-  columns_.patch_stacks.push_back(table.patch_stacks);
-  columns_.patch_steps.push_back(table.patch_steps);
-  columns_.masked.push_back(column.masked);
-  columns_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
-  columns_.dwell.push_back(fixed.dwell);
-  columns_.dwell_inverse.push_back(fixed.dwell_inverse);
-  columns_.losing.push_back(fixed.losing);
-  columns_.save_weight.push_back(fixed.save_weight);
-  for (std::size_t i = 0; i < 4; ++i) {
-    columns_.efficiency[i].push_back(fixed.efficiency[i]);
-    columns_.restart_growth[i].push_back(fixed.restart_growth[i]);
+void UnitKernel::add_columns(int protection, const std::shared_ptr<const faults::CycleTable>& table) {
+  for (const faults::CycleColumn& column : table->columns) {
+    sources_.push_back(&column);
+    owners_.push_back(table);
+    columns_.protection.push_back(protection);
+    columns_.patch_stacks.push_back(table->patch_stacks);
+    columns_.patch_steps.push_back(table->patch_steps);
+    columns_.masked.push_back(column.masked);
+    columns_.losing.push_back(column.losing);
+    columns_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
+    classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
   }
-  classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
 }
 
 void UnitKernel::lay_out_classes() {
@@ -82,37 +71,32 @@ void UnitKernel::lay_out_classes() {
   }
 }
 
-UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const UnitSetup& unit,
+UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const faults::FailingUnit& unit,
                                         double failures_per_node_s) const {
-  const auto& entries = setup.space.problem().protections;
   const auto terms_of = [&](int protection) {
-    const auto& entry = entries[static_cast<std::size_t>(protection)];
     faults::Environment environment = setup.recovery[static_cast<std::size_t>(protection)];
-    const faults::FailingUnit node{.units = setup.nodes, .groups_per_unit = 1, .nodes_per_unit = 1};
-    environment.group_mtbf_s =
-        unit_mtbf_s(failures_per_node_s, faults::masks_failures(entry) ? unit.group_unit : node);
+    environment.group_mtbf_s = unit_mtbf_s(failures_per_node_s, unit);
     return faults::environment_terms(environment);
   };
   Rate rate;
   for (std::size_t j = 0; j < sources_.size(); ++j) {
-    const faults::EnvironmentTerms terms = terms_of(columns_.protection[j]);
+    const faults::CycleSums unstepped = faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0});
+    const faults::CycleRate terms = faults::cycle_rate(unstepped, terms_of(columns_.protection[j]));
     rate.failure_rate.push_back(terms.failure_rate);
-    rate.restart_s.push_back(terms.restart_s);
-    rate.voluntary_s.push_back(terms.voluntary_s);
-    rate.save_s.push_back(terms.save_s);
     rate.masked_s.push_back(terms.masked_s);
+    rate.efficiency.push_back(terms.efficiency);
+    rate.cycle.push_back(terms.progress ? terms.cycle : kNever);
   }
   for (const Segment& segment : segments_)
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
   return rate;
 }
 
-faults::EnvironmentTerms UnitKernel::environment_terms(const Rate& rate, std::size_t j) const {
+faults::CycleRate UnitKernel::cycle_rate(const Rate& rate, std::size_t j) {
   return {.failure_rate = rate.failure_rate[j],
-          .restart_s = rate.restart_s[j],
-          .voluntary_s = rate.voluntary_s[j],
-          .save_s = rate.save_s[j],
-          .masked_s = rate.masked_s[j]};
+          .masked_s = rate.masked_s[j],
+          .efficiency = rate.efficiency[j],
+          .cycle = rate.cycle[j]};
 }
 
 void UnitKernel::set_step(const faults::StepModel& step, double steps) {
@@ -144,29 +128,15 @@ SumArrays UnitKernel::sums() {
           .gained = gained_.data()};
 }
 
-RateArrays UnitKernel::rate_arrays(const Rate& rate) const {
-  RateArrays arrays;
-  arrays.dwell = columns_.dwell.data();
-  arrays.dwell_inverse = columns_.dwell_inverse.data();
-  arrays.losing = columns_.losing.data();
-  arrays.save_weight = columns_.save_weight.data();
-  for (std::size_t i = 0; i < 4; ++i) {
-    arrays.efficiency[i] = columns_.efficiency[i].data();
-    arrays.restart_growth[i] = columns_.restart_growth[i].data();
-  }
-  arrays.failure_rate = rate.failure_rate.data();
-  arrays.restart_s = rate.restart_s.data();
-  arrays.voluntary_s = rate.voluntary_s.data();
-  arrays.save_s = rate.save_s.data();
-  arrays.masked_s = rate.masked_s.data();
-  return arrays;
-}
-
 void UnitKernel::run(std::size_t rate_class) {
   const Rate& rate = rates_[rate_class];
-  run_times(sources_.size(), sums(), rate_arrays(rate), steps_, times_.data());
+  const RateArrays arrays = {.failure_rate = rate.failure_rate.data(),
+                             .masked_s = rate.masked_s.data(),
+                             .efficiency = rate.efficiency.data(),
+                             .cycle = rate.cycle.data()};
+  run_times(sources_.size(), sums(), arrays, steps_, times_.data());
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
-    scratch_times_[j] = faults::time_to_train_from_scratch(nodes_, rate.from_scratch[j], step_s_, steps_);
+    scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
 }
 
 double UnitKernel::least_time_s(std::size_t spare) const {

@@ -2,12 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "faults/cycle_kernel.hpp"
-#include "search/block_setup.hpp"
 #include "search/cycle_vector.hpp"
 #include "search/tables.hpp"
+#include "search/unit_setup.hpp"
 
 namespace trainfront::search {
 
@@ -29,7 +30,9 @@ struct Certainty {
 // protections.
 class UnitKernel {
  public:
-  UnitKernel(const BlockSetup& setup, const UnitSetup& unit, std::int64_t dp, Tables& tables);
+  // `unit`: what fails as one; `state_copies` as in faults::cycle_table.
+  UnitKernel(const BlockSetup& setup, const ProtectionLists& protections, const faults::FailingUnit& unit,
+             std::int64_t state_copies, Tables& tables);
 
   // What does not depend on the failure rate; then for each rate run(), then the cells of that rate.
   void set_step(const faults::StepModel& step, double steps);
@@ -70,33 +73,31 @@ class UnitKernel {
     std::vector<int> from_scratch;  // protections that start over at every failure
     std::size_t first_scratch = 0;
   };
-  struct Columns {  // by column, a choice of k_max of one protection: faults::CycleSums without the step
+  struct Columns {  // by column, a choice of k_max of one protection
     std::vector<int> protection;
-    std::vector<double> patch_stacks, patch_steps, masked, last_stacks;
-    std::vector<double> dwell, dwell_inverse, losing, save_weight;
-    std::array<std::vector<double>, 4> efficiency, restart_growth;
+    std::vector<double> patch_stacks, patch_steps, masked, losing, last_stacks;
     // By class of stacks, then column; classes that a column lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_entered;
   };
-  struct Rate {  // by column: faults::EnvironmentTerms
-    std::vector<double> failure_rate, restart_s, voluntary_s, save_s, masked_s;
+  struct Rate {  // by column: faults::CycleRate
+    std::vector<double> failure_rate, masked_s, efficiency, cycle;
     std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
   };
-  void add_column(int protection, const faults::CycleTable& table, const faults::CycleColumn& column);
+  void add_columns(int protection, const std::shared_ptr<const faults::CycleTable>& table);
   void lay_out_classes();
   SumArrays sums();
-  RateArrays rate_arrays(const Rate& rate) const;
-  faults::EnvironmentTerms environment_terms(const Rate& rate, std::size_t column) const;
+  static faults::CycleRate cycle_rate(const Rate& rate, std::size_t column);
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
-  Rate rate_terms(const BlockSetup& setup, const UnitSetup& unit, double failures_per_node_s) const;
+  Rate rate_terms(const BlockSetup& setup, const faults::FailingUnit& unit, double failures_per_node_s) const;
 
   std::vector<Segment> segments_;
   Columns columns_;
-  std::vector<const faults::CycleColumn*> sources_;
+  std::vector<const faults::CycleColumn*> sources_;  // by column
+  std::vector<std::shared_ptr<const faults::CycleTable>> owners_;
   std::size_t classes_ = 0;
   std::vector<Rate> rates_;
-  double nodes_ = 0;
+  double units_ = 0;
 
   double steps_ = 0;
   double step_s_ = 0;

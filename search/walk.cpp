@@ -1,6 +1,6 @@
 #include "search/walk.hpp"
 
-#include <algorithm>
+#include <optional>
 
 #include "search/block_walk.hpp"
 
@@ -12,6 +12,8 @@ std::string_view bound_name(Bound bound) {
       return "flush";
     case Bound::kStep:
       return "step";
+    case Bound::kProtection:
+      return "protection";
   }
   return "";
 }
@@ -34,8 +36,16 @@ void Harvest::merge(const Harvest& other) {
 
 void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
           const WalkOptions& options, Harvest& harvest) {
-  for (std::uint64_t block = first; block < last && block < space.blocks(); ++block)
-    BlockWalk(space, space.block(block), incumbent, options, harvest).run();
+  std::optional<BlockWalk> on_count;
+  for (std::uint64_t number = first; number < last && number < space.blocks(); ++number) {
+    const Block block = space.block(number);
+    if (!on_count || !on_count->is_at(block)) {
+      if (on_count) on_count->add_to_front();
+      on_count.emplace(space, block.hardware, block.gpus, incumbent, options, harvest);
+    }
+    on_count->run(block);
+  }
+  if (on_count) on_count->add_to_front();
 }
 
 Counts excluded_counts(const Space& space) {

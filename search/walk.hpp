@@ -13,10 +13,12 @@ namespace trainfront::search {
 // What made it certain, without evaluating them, that plans are not on the front (docs/search.md has the
 // proofs).
 enum class Bound : std::uint8_t {
-  kFlush,  // the pipeline's flush alone, under the protections' least overhead
-  kStep,   // the step itself, under the protections' least overhead at its share of fixed time
+  kFlush,       // the pipeline's flush alone, under the least overhead that is known without the protection's
+                // tables
+  kStep,        // the whole step, under the same
+  kProtection,  // the whole step, under the protections' least overhead at its share of fixed time
 };
-inline constexpr int kBounds = 2;
+inline constexpr int kBounds = 3;
 std::string_view bound_name(Bound bound);
 
 // Plans by what became of them. The first group depends on the problem alone; the second on the run (bounds,

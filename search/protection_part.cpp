@@ -1,0 +1,121 @@
+#include "search/protection_part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainfront::search {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// More than all roundings on the way from a step to its time together.
+constexpr double kGuard = 1 + 1e-9;
+
+}  // namespace
+
+ProtectionPart::ProtectionPart(const BlockSetup& setup, ProtectionLists protections, std::uint64_t legal,
+                               const faults::FailingUnit& unit, std::int64_t state_copies, bool masking,
+                               Tables& tables)
+    : setup_{setup},
+      protections_{std::move(protections)},
+      legal_{legal},
+      unit_{unit},
+      state_copies_{state_copies},
+      masking_{masking},
+      tables_{tables} {
+  if (masking_) mild_step_s_ = most_step_of_mild_failures();
+}
+
+UnitKernel& ProtectionPart::kernel() {
+  if (!kernel_) kernel_ = std::make_unique<UnitKernel>(setup_, protections_, unit_, state_copies_, tables_);
+  return *kernel_;
+}
+
+bool ProtectionPart::is_used(std::size_t cell) const {
+  return setup_.cells[cell].legal_offers > 0 && !protections_[cell % setup_.spares.size()].empty();
+}
+
+double ProtectionPart::dominated_work_at_least_overhead(const DominatedTimes& dominated) {
+  if (!masking_) return dominated_work(0, dominated);
+  if (without_overhead_.version == dominated.version) return without_overhead_.work_s;
+  without_overhead_.version = dominated.version;
+  double work_s = 0;
+  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
+    if (is_used(cell)) work_s = std::max(work_s, dominated.from_s[cell]);
+  return without_overhead_.work_s = work_s * kGuard;
+}
+
+double ProtectionPart::dominated_work(double stack_share, const DominatedTimes& dominated) {
+  const int number = static_cast<int>(std::clamp(stack_share, 0.0, 1.0) * kBuckets);
+  Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
+  if (bucket.version == dominated.version) return bucket.work_s;
+  if (bucket.factor.empty()) kernel().least_factors(static_cast<double>(number) / kBuckets, bucket.factor);
+  bucket.version = dominated.version;
+  double work_s = 0;
+  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
+    if (!is_used(cell)) continue;
+    const double time_s = dominated.from_s[cell];
+    if (std::isfinite(bucket.factor[cell])) work_s = std::max(work_s, time_s / bucket.factor[cell]);
+    work_s = std::max(
+        work_s, kernel().work_from_scratch(cell / setup_.spares.size(), cell % setup_.spares.size(), time_s));
+  }
+  return bucket.work_s = work_s * kGuard;
+}
+
+// Failures are mild where the mean time between those of all units together is long against restarts, saves
+// and steps. Then no way of masking them slows the training a thousandfold, and none need be looked at one by
+// one.
+double ProtectionPart::most_step_of_mild_failures() const {
+  constexpr double kMostRestart = 0.1;  // of the time between failures
+  constexpr double kMostSave = 0.005;
+  constexpr double kMostLost = 0.1;
+  double most_step_s = kNever;
+  for (const RateClass& rate : setup_.rates) {
+    const double failures_per_s =
+        static_cast<double>(unit_.units) / unit_mtbf_s(rate.failures_per_node_s, unit_);
+    for (const auto& usable : protections_) {
+      for (int protection : usable) {
+        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(protection)]);
+        const double restart_s = std::max(terms.restart_s, terms.voluntary_s);
+        if (!(failures_per_s * restart_s <= kMostRestart) || !(failures_per_s * terms.save_s <= kMostSave))
+          return -1;
+        if (failures_per_s > 0)
+          most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);
+      }
+    }
+  }
+  return most_step_s;
+}
+
+void ProtectionPart::learn_certainty() {
+  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
+    certainty_.push_back(is_used(cell)
+                             ? kernel().certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
+                             : Certainty{.most_step_s = kNever, .most_work_s = kNever});
+}
+
+bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, double most_step_s) {
+  if (!std::isfinite(least_work_s)) return false;
+  if (most_step_s <= mild_step_s_) return true;
+  if (masking_ && !std::isfinite(most_step_s)) return false;  // the tables can wait until the step is known
+  if (certainty_.empty()) learn_certainty();
+  return std::all_of(certainty_.begin(), certainty_.end(), [&](const Certainty& certainty) {
+    return most_step_s <= certainty.most_step_s &&
+           (most_work_s <= certainty.most_work_s || least_work_s >= certainty.least_work_s);
+  });
+}
+
+std::uint64_t ProtectionPart::endless(double least_work_s) {
+  std::uint64_t pairs = 0;
+  for (std::size_t cell = 0; cell < certainty_.size(); ++cell) {
+    const Certainty& certainty = certainty_[cell];
+    const bool from_scratch_too =
+        certainty.endless_from_scratch > 0 && least_work_s >= certainty.least_work_s;
+    const std::uint64_t protections =
+        certainty.endless + (from_scratch_too ? certainty.endless_from_scratch : 0);
+    pairs += protections * static_cast<std::uint64_t>(setup_.cells[cell].legal_offers);
+  }
+  return pairs;
+}
+
+}  // namespace trainfront::search

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "search/block_setup.hpp"
+#include "search/unit_kernel.hpp"
+#include "search/unit_setup.hpp"
+
+namespace trainfront::search {
+
+// For each cell, the time from which on its plans are strictly dominated. `version` changes whenever one of
+// them does.
+struct DominatedTimes {
+  std::vector<double> from_s;
+  std::uint64_t version = 1;
+};
+
+// The legal protections of some layouts, all of one part (UnitSetup): from how much work on (steps times
+// T(1)) they are dominated, and whether they make progress. The kernel is made when first needed. Proofs in
+// docs/search.md.
+class ProtectionPart {
+ public:
+  ProtectionPart(const BlockSetup& setup, ProtectionLists protections, std::uint64_t legal,
+                 const faults::FailingUnit& unit, std::int64_t state_copies, bool masking, Tables& tables);
+
+  bool is_masking() const { return masking_; }
+  std::uint64_t legal() const { return legal_; }  // (offer, protection) pairs
+  UnitKernel& kernel();
+
+  // A bound that needs no kernel where failures are masked: no run takes less than its work. Elsewhere the
+  // exact least overhead.
+  double dominated_work_at_least_overhead(const DominatedTimes& dominated);
+  // With the overheads of steps with T(c) >= T(1) (1 + stack_share (c - 1)); the share is rounded down to a
+  // sixteenth.
+  double dominated_work(double stack_share, const DominatedTimes& dominated);
+
+  // Whether it is known, if the work and T(1) are within these, which protections make progress.
+  bool progress_is_known(double least_work_s, double most_work_s, double most_step_s);
+  // How many (offer, protection) pairs make none; only if it is known.
+  std::uint64_t endless(double least_work_s);
+
+ private:
+  static constexpr int kBuckets = 16;
+
+  struct Bucket {
+    std::vector<double> factor;  // by cell: least time over work; empty until asked for
+    std::uint64_t version = 0;
+    double work_s = 0;
+  };
+  bool is_used(std::size_t cell) const;
+  double most_step_of_mild_failures() const;
+  void learn_certainty();
+
+  const BlockSetup& setup_;
+  ProtectionLists protections_;
+  std::uint64_t legal_;
+  faults::FailingUnit unit_;
+  std::int64_t state_copies_;
+  bool masking_;
+  Tables& tables_;
+  std::unique_ptr<UnitKernel> kernel_;
+  std::array<Bucket, kBuckets + 1> buckets_;
+  Bucket without_overhead_;
+  double mild_step_s_ = -1;           // up to which failures are mild: all make progress
+  std::vector<Certainty> certainty_;  // by cell
+};
+
+}  // namespace trainfront::search
