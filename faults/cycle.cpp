@@ -4,24 +4,32 @@
 #include <cmath>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/renewal.hpp"
 
 namespace trainfront::faults {
 namespace {
 
 // States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it.
-CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection& protection, bool rate_falls,
-                      std::int64_t end, int k_max) {
+CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection& protection,
+                      const FailureLaw& law, std::int64_t end, int k_max) {
   CycleColumn column;
   column.k_max = k_max;
   std::vector<StackClass> classes;
   double work = 0;
+  const double squared_variation = GapLaw(law).squared_variation;
   for (std::int64_t k = 0; k < end; ++k) {
     const double p = survival[static_cast<std::size_t>(k)];
-    const double w = 1 / static_cast<double>(rate_falls ? n - k : n);
+    const double w = 1 / static_cast<double>(law.rate_falls ? n - k : n);
     const double c = stacks_needed(protection, n, k);
     const double masked = k > 0 ? p : 0;
-    if (classes.empty() || classes.back().stacks != c) classes.push_back({c, 0, 0, masked});
+    if (classes.empty() || classes.back().stacks != c) {
+      classes.emplace_back();
+      classes.back().stacks = c;
+      classes.back().entered = masked;
+    }
     classes.back().dwell += p * w;
+    classes.back().squares += p * w * (w * (1 + squared_variation) + 2 * classes.back().passage);
+    classes.back().passage += w;
     classes.back().failures += masked;
     column.dwell += p * w;
     column.masked += masked;
@@ -38,6 +46,8 @@ CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection
     column.class_dwell[i] = merged[i].dwell;
     column.class_failures[i] = merged[i].failures;
     column.class_entered[i] = merged[i].entered;
+    column.class_passage[i] = merged[i].passage;
+    column.class_squares[i] = merged[i].squares;
   }
   return column;
 }
@@ -80,13 +90,12 @@ CycleTable table_of(std::int64_t n, const Protection& protection, const FailureL
   const bool masks = states > 1;
   if (masks && protection.k_max < 0) {
     for (const int k : k_max_choices(states))
-      table.columns.push_back(column_of(n, survival, protection, law.rate_falls, k, k));
+      table.columns.push_back(column_of(n, survival, protection, law, k, k));
   }
   if (!masks || protection.k_max <= 0 || protection.k_max >= states) {
-    table.columns.push_back(column_of(n, survival, protection, law.rate_falls, states, 0));
+    table.columns.push_back(column_of(n, survival, protection, law, states, 0));
   } else {
-    table.columns.push_back(
-        column_of(n, survival, protection, law.rate_falls, protection.k_max, protection.k_max));
+    table.columns.push_back(column_of(n, survival, protection, law, protection.k_max, protection.k_max));
   }
   for (CycleColumn& column : table.columns) set_laws(column, law, survival, n, one_failure);
   if (masks) {

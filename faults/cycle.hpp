@@ -32,6 +32,8 @@ struct CycleColumn {
   std::array<double, kStackClasses> class_dwell{};
   std::array<double, kStackClasses> class_failures{};
   std::array<double, kStackClasses> class_entered{};
+  std::array<double, kStackClasses> class_passage{};  // these two for the spread alone
+  std::array<double, kStackClasses> class_squares{};
 };
 
 // Depends on the arguments of cycle_table alone; built once and then nanoseconds per plan.

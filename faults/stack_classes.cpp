@@ -8,7 +8,14 @@ namespace {
 StackClass merged(const StackClass& a, const StackClass& b) {
   const double dwell = a.dwell + b.dwell;
   const double work = a.dwell / a.stacks + b.dwell / b.stacks;
-  return {work > 0 ? dwell / work : b.stacks, dwell, a.failures + b.failures, a.entered};
+  StackClass both;
+  both.stacks = work > 0 ? dwell / work : b.stacks;
+  both.dwell = dwell;
+  both.failures = a.failures + b.failures;
+  both.entered = a.entered;
+  both.passage = a.passage + b.passage;
+  both.squares = a.squares + b.squares + 2 * a.passage * b.dwell;
+  return both;
 }
 
 // Spread of 1/c that merging hides.

@@ -12,6 +12,10 @@ struct StackClass {
   double dwell = 0;     // sum of P_k w_k, in MTBFs of one unit
   double failures = 0;  // masked failures that led into these states: sum of P_k, k >= 1
   double entered = 0;   // P_k of the first of them, k >= 1: transitions from the class before
+  // For the spread of a cycle, in MTBFs: w_k summed, and P_k w_k (w_k (1 + cv^2) + 2 x the w before it in the
+  // class).
+  double passage = 0;
+  double squares = 0;
 };
 
 inline constexpr std::size_t kStackClasses = 16;

@@ -1,0 +1,55 @@
+#include "faults/goodput.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "faults/cycle_kernel.hpp"
+
+namespace trainfront::faults {
+
+LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environment& environment,
+                   double steps) {
+  LossTree tree;
+  const RunTime run = run_time(table, step, environment, steps);
+  if (!std::isfinite(run.time_s)) {
+    tree.lost_work_s = std::numeric_limits<double>::infinity();
+    return tree;
+  }
+  tree.useful_s = steps * (step.fixed_s + step.per_stack_s);
+  const EnvironmentTerms terms = environment_terms(environment);
+  if (table.starts_over) {
+    const double failures = std::expm1(static_cast<double>(table.units) * terms.failure_rate * tree.useful_s);
+    tree.restarts_s = failures * terms.restart_s;
+    tree.lost_work_s = run.time_s - tree.useful_s - tree.restarts_s;
+    return tree;
+  }
+  for (const CycleColumn& column : table.columns) {
+    if (column.k_max != run.k_max) continue;
+    const CycleSums sums = cycle_sums(table, column, step);
+    if (!(terms.failure_rate > 0)) {
+      tree.redundancy_s = run.time_s - tree.useful_s;
+      return tree;
+    }
+    const CycleRate rate = cycle_rate(sums, terms);
+    // Per cycle, in steps: done, lost to patches, kept. A step takes dwell/work_rate in the mean.
+    const double mtbf_s = environment.group_mtbf_s;
+    const double done = sums.work_rate * mtbf_s;
+    const double patched = sums.patch_steps + sums.stop_steps * terms.masked_s;
+    const double kept = (done - patched) * rate.efficiency;
+    const double step_s = sums.dwell / sums.work_rate;
+    const double saving =
+        run.interval_s > 0 ? std::min(1 - rate.efficiency, terms.save_s / run.interval_s) : 0;
+    const double cycles = steps / kept;
+    tree.redundancy_s = steps * step_s - tree.useful_s;
+    tree.patches_s = cycles * (patched * step_s + sums.last_patch_s);
+    tree.checkpoints_s = cycles * ((done - patched) * saving * step_s + (1 - column.losing) * terms.save_s);
+    tree.lost_work_s = cycles * (done - patched) * (1 - rate.efficiency - saving) * step_s;
+    tree.restarts_s = run.time_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s -
+                      tree.lost_work_s;
+    return tree;
+  }
+  return tree;
+}
+
+}  // namespace trainfront::faults
