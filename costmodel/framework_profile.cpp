@@ -192,6 +192,7 @@ FrameworkProfile torchtitan_2024() {
   profile.selective_memory_bound = 1;
   profile.fp8_speedup = 1.5;
   profile.optimizer_extra_s = 10e-3;
+  profile.fsdp_exposed = 0.1;
   return profile;
 }
 
@@ -213,6 +214,7 @@ FrameworkProfile torchtitan_2026() {
 FrameworkProfile maxtext_2025() {
   FrameworkProfile profile = torchtitan_2024();
   profile.name = "maxtext-2025";
+  profile.fsdp_exposed = 0;
   profile.attention_limit = 0;
   profile.memory_bound_scale = 1.8;
   profile.selective_gemm = 0;
