@@ -53,6 +53,7 @@ struct FrameworkProfile {
   double host_norm = 0;                   // layer = (gpu^q + host^q)^(1/q); 0: the larger of both
   double host_micro_batch_s = 0;          // per stage and micro-batch, on top
   HostByTensorDegree host_by_tensor_s{};  // replaces host_forward_s + host_backward_s where larger
+  double host_by_tensor_norm = 0;         // host_norm where host_by_tensor_s is the floor
   HostByTensorDegree host_pipelined_s{};  // the same with pp > 1 over several nodes
 
   // Model-parallel communication.

@@ -111,13 +111,18 @@ double host_extra(double device_s, double host_s, double norm) {
   return high * std::pow(1 + std::pow(low / high, norm), 1 / norm) - device_s;
 }
 
+struct HostFloor {
+  double seconds = 0;
+  double norm = 0;
+};
+
 // Floor of a framework whose host time grows with the tensor degree; 0 for others.
-double tensor_floor(const Layout& layout, int gpus_per_node, const FrameworkProfile& framework) {
+HostFloor tensor_floor(const Layout& layout, int gpus_per_node, const FrameworkProfile& framework) {
   const bool pipelined = layout.pp > 1 && layout.gpus() > gpus_per_node;
   const HostByTensorDegree& table = pipelined ? framework.host_pipelined_s : framework.host_by_tensor_s;
   std::size_t i = 0;
   while (i + 1 < table.size() && (1 << i) < layout.tp) ++i;
-  return table[i];
+  return {table[i], pipelined ? framework.host_norm : framework.host_by_tensor_norm};
 }
 
 }  // namespace
@@ -201,11 +206,13 @@ void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus
     return;
   }
   const double floor_s = framework.host_forward_s + framework.host_backward_s;
-  const double scale =
-      floor_s > 0 ? std::max(1.0, tensor_floor(layout, gpus_per_node, framework) / floor_s) : 1;
-  forward[Part::kHost] += host_extra(forward.total(), scale * framework.host_forward_s, framework.host_norm);
+  const HostFloor by_tensor = tensor_floor(layout, gpus_per_node, framework);
+  const bool tensor_binds = floor_s > 0 && by_tensor.seconds > floor_s;
+  const double scale = tensor_binds ? by_tensor.seconds / floor_s : 1;
+  const double norm = tensor_binds ? by_tensor.norm : framework.host_norm;
+  forward[Part::kHost] += host_extra(forward.total(), scale * framework.host_forward_s, norm);
   const double host_s = scale * (framework.host_backward_s + again * framework.host_forward_s);
-  const double extra = host_extra(input.total() + weight.total(), host_s, framework.host_norm);
+  const double extra = host_extra(input.total() + weight.total(), host_s, norm);
   input[Part::kHost] += extra / 2;
   weight[Part::kHost] += extra / 2;
 }
