@@ -7,6 +7,7 @@
 
 #include "engine/commands/calibrate.hpp"
 #include "engine/commands/catalog.hpp"
+#include "engine/commands/explain.hpp"
 #include "engine/commands/plan.hpp"
 #include "engine/commands/redundancy.hpp"
 #include "engine/commands/sweep.hpp"
@@ -134,11 +135,14 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
 void add_calibrate(CLI::App& app, Invocation& chosen) {
   const auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command = add_command(app, "calibrate", "Fit a device profile from measurements", options);
-  command->add_option("files", options->files, "Operator tables (CSV), nccl-tests output, profiler traces")->required();
+  command->add_option("files", options->files, "Operator tables (CSV), nccl-tests output, profiler traces")
+      ->required();
   command->add_option("--device", options->device, "The device they were measured on")->required();
   command->add_option("-o,--output", options->output, "Profile to write (default: DEVICE.toml)");
   command->add_option("--reference", options->reference,
                       "Part of a source's name: the harness that the profile stands for");
+  command->add_option("--relative", options->relative,
+                      "A measured device: what the files do not measure is scaled from its profile");
   command->add_option("--collective", options->collective, "What files measured that do not say it");
   command->add_option("--fabric", options->fabric, "Their fabric, as in \"IB NDR 8x400Gb/s per node\"");
   command->add_option("--ranks", options->ranks, "Their number of ranks");
@@ -146,6 +150,27 @@ void add_calibrate(CLI::App& app, Invocation& chosen) {
   command->add_flag("--from-data-sheet", options->from_data_sheet,
                     "Scale what is not measured from the data sheet instead of keeping the shipped profile");
   runs_serial(command, chosen, options, run_calibrate);
+}
+
+void add_explain(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = add_command(
+      app, "explain", "One plan in depth: its step, memory, critical path, run and dollars", options);
+  command->add_option("file", options->file, "The sweep file (TOML)")->required();
+  CLI::Option* plan = command->add_option("--plan", options->plan, "Its id, as in front.csv");
+  command
+      ->add_option(
+          "--layout", options->layout,
+          "What it must be, as in tp=8,pp=4,dp=16,device=h100-sxm; the best of what is left open is taken")
+      ->excludes(plan);
+  command->add_option("--deadline", options->deadline, "Without --plan: look for the cheapest in time");
+  command->add_option("--budget", options->budget, "Without --plan: look for the fastest for the money");
+  command->add_option("--trace", options->trace,
+                      "Write the step for Perfetto or chrome://tracing to this file");
+  command
+      ->add_option("--threads", options->threads, "Threads of each rank; default: its share of the machine")
+      ->check(CLI::Range(1, 4096));
+  runs_parallel(command, chosen, options, run_explain);
 }
 
 void add_validate(CLI::App& app, Invocation& chosen) {
@@ -222,6 +247,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   app.fallthrough(false);
   add_sweep(app, chosen);
   add_plan(app, chosen);
+  add_explain(app, chosen);
   add_redundancy(app, chosen);
   add_catalog(app, chosen);
   add_calibrate(app, chosen);

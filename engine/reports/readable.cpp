@@ -56,7 +56,7 @@ std::string readable_money(double usd) {
   double scaled = usd;
   const int step = thousands(scaled, 4);
   if (step == 0 && (usd == 0 || std::abs(usd) >= 0.995)) return fmt::format("${:.2f}", usd);
-  return "$" + three_digits(scaled) + kSuffix[step];
+  return fmt::format("${}{}", three_digits(scaled), kSuffix[step]);
 }
 
 std::string readable_bytes(double bytes) {

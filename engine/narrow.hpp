@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "search/problem.hpp"
+#include "search/space.hpp"
+
+namespace trainfront::engine {
+
+// A problem with only those plans that a text like "tp=8,pp=4,dp=16,device=h100-sxm,protection=spare,r=9"
+// allows: what it does not name stays open. Keys are the column names of front.csv that describe a plan;
+// values of the sweep file need not contain the text's. With dp and a whole layout, the GPU count follows.
+// Throws UsageError for an unknown key (with the nearest), a value that is none, or an offer, device or
+// protection that the problem lacks.
+search::Problem narrow(const search::Problem& problem, const std::string& text);
+
+// The same plan's index in another space (hardware and offers are told by what they are); none if it lacks
+// it.
+std::optional<std::uint64_t> index_in(const search::Space& space, const search::Space& of,
+                                      const search::Plan& plan);
+
+}  // namespace trainfront::engine

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/breakdown.hpp"
+#include "costmodel/memory.hpp"
+#include "engine/reports/plan_row.hpp"
+#include "search/space.hpp"
+
+namespace trainfront::engine {
+
+struct Amount {
+  std::string name;
+  double value = 0;
+};
+
+// A feasible plan taken apart. Every list of parts sums to its total, up to rounding.
+struct Explanation {
+  PlanRow row;
+  std::vector<Amount> step_s;  // sums to the step time
+  costmodel::MemoryUse memory;
+  std::vector<Amount> memory_bytes;
+  std::vector<Amount> run_s;                        // sums to the time to train
+  std::vector<Amount> run_usd;                      // sums to the cost
+  std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build
+  std::string bottleneck;                           // in words; empty likewise
+  std::vector<costmodel::Sensitivity> sensitivities;
+  std::vector<costmodel::StepEvent> events;  // only if asked for
+};
+Explanation explain_plan(const search::Space& space, std::uint64_t index, bool with_events);
+
+std::string explanation_json(const search::Space& space, const Explanation& explanation,
+                             const std::string& id);
+std::string explanation_text(const search::Space& space, const Explanation& explanation,
+                             const std::string& id);
+
+// The step in the Trace Event Format (JSON) that Perfetto and chrome://tracing read: a process a stage.
+std::string trace_json(const Explanation& explanation);
+
+}  // namespace trainfront::engine

@@ -1,0 +1,95 @@
+#include <fmt/core.h>
+
+#include "engine/reports/explanation.hpp"
+#include "engine/reports/json_writer.hpp"
+#include "engine/reports/names.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+void write_amounts(std::string_view key, const std::vector<Amount>& parts, JsonWriter& json) {
+  json.begin_object(key);
+  for (const Amount& part : parts) json.field(part.name, part.value);
+  json.end_object();
+}
+
+void write_evidence(const search::Space& space, const PlanRow& row, JsonWriter& json) {
+  const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(row.plan.hardware)];
+  const costmodel::DeviceProfile& profile = rented.hardware.device.profile;
+  json.begin_array("evidence");
+  json.begin_object().field("quantity", "step time").field("rests_on", name(row.outcome.evidence));
+  json.field("device_profile", profile.name).begin_array("sources");
+  for (const std::string& source : profile.sources) json.value(source);
+  json.end_array().end_object();
+  json.begin_object().field("quantity", "price").field("as_of", row.offer.as_of);
+  json.field("source", row.offer.source).end_object();
+  json.begin_object().field("quantity", "node MTBF");
+  json.field("source", space.problem().failures.node_mtbf_source).end_object().end_array();
+}
+
+}  // namespace
+
+std::string explanation_json(const search::Space& space, const Explanation& explanation,
+                             const std::string& id) {
+  const PlanRow& row = explanation.row;
+  JsonWriter json;
+  json.begin_object().begin_object("plan");
+  write_row(row, json);
+  json.end_object().field("plan_id", id);
+
+  json.begin_object("step").field("total_s", row.outcome.step_time_s);
+  write_amounts("parts", explanation.step_s, json);
+  json.field("bottleneck", explanation.bottleneck).end_object();
+
+  json.begin_object("memory").field("total_bytes", explanation.memory.parts.total());
+  json.field("capacity_bytes", row.outcome.memory_capacity_bytes);
+  json.field("worst_stage", explanation.memory.worst_stage);
+  write_amounts("parts", explanation.memory_bytes, json);
+  json.end_object();
+
+  json.begin_object("run").field("time_to_train_s", row.outcome.time_to_train_s);
+  json.field("cost_usd", row.outcome.cost_usd);
+  write_amounts("parts_s", explanation.run_s, json);
+  write_amounts("parts_usd", explanation.run_usd, json);
+  json.end_object();
+
+  json.begin_array("critical_path");
+  for (const costmodel::PathShare& share : explanation.critical_path) {
+    json.begin_object().field("stage", share.stage).field("part", costmodel::path_part_name(share.part));
+    json.field("seconds", share.seconds).end_object();
+  }
+  json.end_array().begin_array("sensitivity");
+  for (const costmodel::Sensitivity& each : explanation.sensitivities) {
+    json.begin_object().field("resource", costmodel::resource_name(each.resource));
+    json.field("saved_by_10_percent_more", each.saved).end_object();
+  }
+  json.end_array();
+  write_evidence(space, row, json);
+  return json.end_object().take();
+}
+
+std::string trace_json(const Explanation& explanation) {
+  const int stages = explanation.row.plan.layout.pp;
+  JsonWriter json;
+  json.begin_object().field("displayTimeUnit", "ms").begin_array("traceEvents");
+  for (int stage = 0; stage <= stages; ++stage) {
+    json.begin_object()
+        .field("name", "process_name")
+        .field("ph", "M")
+        .field("pid", stage)
+        .begin_object("args");
+    json.field("name", stage == stages ? std::string("all stages") : fmt::format("stage {}", stage));
+    json.end_object().end_object();
+  }
+  for (const costmodel::StepEvent& event : explanation.events) {
+    json.begin_object().field("name", event.name).field("ph", "X").field("pid", event.stage).field("tid", 0);
+    json.field("ts", event.start_s * 1e6).field("dur", event.seconds * 1e6).begin_object("args");
+    json.field("chunk", event.chunk)
+        .field("micro_batch", event.micro_batch)
+        .field("critical", event.critical);
+    json.end_object().end_object();
+  }
+  return json.end_array().end_object().take();
+}
+
+}  // namespace trainfront::engine

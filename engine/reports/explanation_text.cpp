@@ -1,0 +1,66 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "engine/reports/explanation.hpp"
+#include "engine/reports/front_table.hpp"
+#include "engine/reports/names.hpp"
+#include "engine/reports/readable.hpp"
+#include "engine/reports/text_table.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+constexpr std::size_t kPathRows = 10;
+
+// Largest first, with shares of the whole; parts that are nothing are left out.
+template <typename Readable>
+std::string parts_table(std::string_view title, std::vector<Amount> parts, double total, Readable readable) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Amount& a, const Amount& b) { return a.value > b.value; });
+  TextTable table{{"", std::string(title), ""}, {}, {false, true, true}};
+  for (const Amount& part : parts) {
+    if (part.value == 0) continue;
+    table.rows.push_back({part.name, readable(part.value), readable_percent(part.value / total)});
+  }
+  table.rows.push_back({"total", readable(total), ""});
+  return table.str() + "\n";
+}
+
+}  // namespace
+
+std::string explanation_text(const search::Space& space, const Explanation& explanation,
+                             const std::string& id) {
+  const PlanRow& row = explanation.row;
+  const search::Outcome& outcome = row.outcome;
+  const costmodel::Layout& layout = row.plan.layout;
+  std::string text = fmt::format("Plan {}\n{}\n", id, plan_text(space, row));
+  const auto seconds = [](double value) { return fmt::format("{:.4g} s", value); };
+  text += parts_table("step", explanation.step_s, outcome.step_time_s, seconds);
+  if (!explanation.bottleneck.empty()) text += explanation.bottleneck + ".\n";
+  for (const costmodel::Sensitivity& each : explanation.sensitivities) {
+    if (each.saved < 0.0005) continue;
+    text += fmt::format("10 % more {} would save {} of the step.\n", costmodel::resource_name(each.resource),
+                        readable_percent(each.saved));
+  }
+  if (!explanation.critical_path.empty()) {
+    TextTable path{{"stage", "critical path", "time", ""}, {}, {true, false, true, true}};
+    for (const costmodel::PathShare& share : explanation.critical_path) {
+      if (path.rows.size() == kPathRows) break;
+      path.rows.push_back({share.stage == layout.pp ? std::string("all") : fmt::format("{}", share.stage),
+                           std::string(costmodel::path_part_name(share.part)), seconds(share.seconds),
+                           readable_percent(share.seconds / outcome.step_time_s)});
+    }
+    text += fmt::format("\n{}\n", path.str());
+  }
+  text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),
+                      explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
+  text += parts_table("run", explanation.run_s, outcome.time_to_train_s, readable_duration);
+  text += parts_table("dollars", explanation.run_usd, outcome.cost_usd, readable_money);
+  text += fmt::format("Evidence: step {}; price of {}, {}.\n", name(outcome.evidence),
+                      row.offer.as_of.empty() ? "unknown date" : row.offer.as_of,
+                      row.offer.source.empty() ? "source not stated" : row.offer.source);
+  return text;
+}
+
+}  // namespace trainfront::engine
