@@ -41,9 +41,9 @@ double attention_work(const AttentionFit& fit, const AttentionShape& shape) {
 }
 
 double equivalent_sequence(const AttentionFit& fit, const AttentionShape& shape) {
-  // s (s + s0) / 2 = pairs
-  const double half = fit.half_sequence / 2;
-  return std::sqrt(half * half + 2 * counted_pairs(fit, shape)) - half;
+  // s (s + s0) / 2 = pairs, solved without a difference of large numbers.
+  const double half = fit.half_sequence / 2, pairs = counted_pairs(fit, shape);
+  return 2 * pairs / (half + std::sqrt(half * half + 2 * pairs));
 }
 
 double attention_form(const AttentionFit& fit, const AttentionShape& shape) {

@@ -20,8 +20,9 @@ constexpr std::array<double, 3> kHeadDims{64, 128, 192};
 AttentionFit with_parameters(const AttentionFit& start, const std::vector<double>& x) {
   AttentionFit fit = start;
   fit.flops_per_s *= std::exp(x[0]);
-  fit.half_sequence = std::exp(x[1]);
-  fit.softmax_dims = std::exp(x[2]);
+  // Beyond these a tile's edge, or a softmax, would outweigh all of a call.
+  fit.half_sequence = std::min(std::exp(x[1]), 4096.0);
+  fit.softmax_dims = std::min(std::exp(x[2]), 512.0);
   fit.bytes_per_s *= std::exp(x[3]);
   fit.launch_s = std::exp(x[4]);
   fit.cache_bytes_per_s = start.bytes_per_s * std::exp(x[5]);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kTableSamples = 24;
 constexpr double kLeastScoredBytes = 65536;
+constexpr double kStrangePercent = 10;
 
 // A device's profile with one collective fitted, and each source's factor.
 struct FittedLink {
@@ -154,17 +155,36 @@ std::vector<CollectiveSample> plausible(const Hardware& start, Collective collec
   return kept;
 }
 
+// Sources that, after their one factor, still disagree with the largest: other kernels or other ways of
+// timing.
+void split_off_strangers(const FittedLink& fitted, int reference, std::vector<CollectiveSample>& kept,
+                         std::vector<CollectiveSample>& others) {
+  std::map<int, std::vector<double>> errors;
+  for (const CollectiveSample& sample : kept) {
+    errors[sample.source].push_back(predict(fitted, sample) / sample.seconds - 1);
+  }
+  std::vector<CollectiveSample> alike;
+  for (const CollectiveSample& sample : kept) {
+    const bool strange =
+        sample.source != reference && summarize(errors[sample.source]).mean > kStrangePercent;
+    (strange ? others : alike).push_back(sample);
+  }
+  kept = std::move(alike);
+}
+
 }  // namespace
 
 void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
               const std::vector<std::string>& sources, FitScore& score, std::vector<std::string>& left_out) {
   Hardware hardware;
   hardware.device = device;
-  const std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
+  std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
   if (kept.empty()) return;
   const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
     return fit_pooled(hardware, collective, seen);
   };
+  std::vector<CollectiveSample> others;
+  split_off_strangers(fit_seen(kept), largest_source(kept), kept, others);
   std::vector<CollectiveSample> scored;
   for (const CollectiveSample& sample : kept) {
     if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);
@@ -182,7 +202,10 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
                static_cast<std::uint64_t>(sample.source);
       },
       fit_seen, predict));
-  device.profile = fit_pooled(hardware, collective, kept).hardware.device.profile;
+  const FittedLink fitted = fit_seen(kept);
+  score.other_sources = score_other_sources(
+      others, sources, [&](const CollectiveSample& sample) { return predict(fitted, sample); });
+  device.profile = fitted.hardware.device.profile;
 }
 
 NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSample>& samples,

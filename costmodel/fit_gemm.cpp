@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "costmodel/fit_minimize.hpp"
 #include "costmodel/fit_other_sources.hpp"
@@ -13,6 +14,7 @@ namespace trainfront::costmodel {
 namespace {
 
 constexpr std::size_t kFormSamples = 800;  // enough to fix eight constants
+constexpr std::size_t kFineSamples = 4000;
 constexpr std::size_t kTableSamples = 48;  // fewer say nothing about neighbours
 
 std::vector<GemmSample> thinned(const std::vector<GemmSample>& samples, std::size_t most) {
@@ -56,12 +58,25 @@ GemmFit fit_form(const Device& device, Precision precision, const GemmFit& start
   return fit;
 }
 
-constexpr std::array<double, 14> kRows{1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+constexpr std::array<double, 16> kRows{1,   4,    8,    16,   32,   64,    128,   256,
+                                       512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
 constexpr std::array<double, 13> kColumns{16,   32,   64,   128,   256,   512,  1024,
                                           2048, 4096, 8192, 16384, 32768, 65536};
+constexpr std::array<double, 24> kFineRows{1,    4,    8,    16,   24,   32,    48,    64,
+                                           96,   128,  192,  256,  384,  512,   768,   1024,
+                                           1536, 2048, 3072, 4096, 8192, 16384, 32768, 65536};
+constexpr std::array<double, 19> kFineColumns{16,   32,   64,   128,  256,   512,   768,   1024,  1536, 2048,
+                                              3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 65536};
 
-void add_table(const Device& device, Precision precision, double form_share,
+// What cross-validation chooses among.
+struct Choice {
+  double form_share = 1;  // 1: the form alone; less leaves more to the table
+  bool fine = false;      // nodes of the table at half octaves, too
+};
+
+void add_table(const Device& device, Precision precision, const Choice& choice,
                const std::vector<GemmSample>& samples, GemmFit& fit) {
+  const double form_share = choice.form_share;
   const auto form_log = [&](double m, double n, double k) {
     return std::log(gemm_form(fit, precision, device.compute_units, m, n, k));
   };
@@ -70,9 +85,10 @@ void add_table(const Device& device, Precision precision, double form_share,
     table_samples.push_back({{sample.m, sample.n, sample.k},
                              std::log(sample.seconds) - form_share * form_log(sample.m, sample.n, sample.k)});
   }
-  const TableShape shape{.axes = {axis_within(kRows, table_samples, 0),
-                                  axis_within(kColumns, table_samples, 1),
-                                  axis_within(kColumns, table_samples, 2)}};
+  const std::span<const double> rows = choice.fine ? std::span<const double>(kFineRows) : kRows;
+  const std::span<const double> columns = choice.fine ? std::span<const double>(kFineColumns) : kColumns;
+  const TableShape shape{.axes = {axis_within(rows, table_samples, 0), axis_within(columns, table_samples, 1),
+                                  axis_within(columns, table_samples, 2)}};
   const auto prior = [&](const std::array<double, 3>& size) {
     return (1 - form_share) * form_log(size[0], size[1], size[2]);
   };
@@ -81,10 +97,10 @@ void add_table(const Device& device, Precision precision, double form_share,
   fit.form_share = form_share;
 }
 
-GemmFit fit_with(const Device& device, Precision precision, const GemmFit& start, double form_share,
+GemmFit fit_with(const Device& device, Precision precision, const GemmFit& start, const Choice& choice,
                  const std::vector<GemmSample>& samples) {
   GemmFit fit = fit_form(device, precision, start, samples);
-  if (form_share < 1) add_table(device, precision, form_share, samples, fit);
+  if (choice.form_share < 1) add_table(device, precision, choice, samples, fit);
   fit.evidence = Evidence::kCalibrated;
   return fit;
 }
@@ -96,48 +112,54 @@ std::uint64_t size_key(const GemmSample& sample) {
   return static_cast<std::uint64_t>(sample.m);
 }
 
-// Share 1 is the form alone; less leaves more to the table.
-double choose_form_share(const Device& device, Precision precision, const GemmFit& start,
-                         const std::vector<GemmSample>& samples) {
-  if (samples.size() < kTableSamples) return 1;
+Choice choose(const Device& device, Precision precision, const GemmFit& start,
+              const std::vector<GemmSample>& samples) {
+  if (samples.size() < kTableSamples) return {};
   constexpr unsigned kSomeFolds = 2;
-  const std::vector<GemmSample> some = thinned(samples, 4000);
-  double best_share = 1, best = INFINITY;
-  for (const double share : {1.0, 0.0, 0.5}) {
+  // A more elaborate table must earn its place.
+  constexpr double kGain = 0.97;
+  const std::vector<GemmSample> some = thinned(samples, 5000);
+  Choice best_choice;
+  double best = INFINITY;
+  for (const Choice& choice :
+       {Choice{1, false}, Choice{0, false}, Choice{0.5, false}, Choice{0, true}, Choice{0.5, true}}) {
+    // Nodes that no sample is near cost time and tell nothing.
+    if (choice.fine && samples.size() < kFineSamples) continue;
     const auto errors = held_out_errors(
-        some, shape_key, [&](const auto& seen) { return fit_with(device, precision, start, share, seen); },
+        some, shape_key, [&](const auto& seen) { return fit_with(device, precision, start, choice, seen); },
         [&](const GemmFit& fit, const GemmSample& sample) {
           return gemm_burst(fit, precision, device.compute_units, sample.m, sample.n, sample.k);
         },
         kSomeFolds);
     const double mean = summarize(errors).mean;
-    if (errors.empty() || mean >= best) continue;
+    if (errors.empty() || mean >= best * (choice.fine ? kGain : 1)) continue;
     best = mean;
-    best_share = share;
+    best_choice = choice;
   }
-  return best_share;
+  return best_choice;
 }
 
 }  // namespace
 
 GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
                  const std::vector<GemmSample>& samples) {
-  return fit_with(device, precision, start, choose_form_share(device, precision, start, samples), samples);
+  return fit_with(device, precision, start, choose(device, precision, start, samples), samples);
 }
 
 GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
                  const std::vector<GemmSample>& samples, const std::vector<GemmSample>& others,
                  const std::vector<std::string>& sources, FitScore& score) {
-  const double share = choose_form_share(device, precision, start, samples);
+  const Choice choice = choose(device, precision, start, samples);
   const auto fit_seen = [&](const std::vector<GemmSample>& seen) {
-    return fit_with(device, precision, start, share, seen);
+    return fit_with(device, precision, start, choice, seen);
   };
   const auto predict = [&](const GemmFit& fit, const GemmSample& sample) {
     return gemm_burst(fit, precision, device.compute_units, sample.m, sample.n, sample.k);
   };
   score.operation = "gemm";
   score.precision = precision == Precision::kFp8 ? "fp8" : "bf16";
-  score.form = share == 1 ? "form" : share == 0 ? "table" : "table over form^0.5";
+  score.form = choice.form_share == 1 ? "form" : choice.form_share == 0 ? "table" : "table over form^0.5";
+  if (choice.fine) score.form = "fine " + score.form;
   score.samples = samples.size();
   score.by_shape = summarize(held_out_errors(samples, shape_key, fit_seen, predict));
   score.by_size = summarize(held_out_errors(samples, size_key, fit_seen, predict));

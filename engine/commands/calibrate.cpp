@@ -101,9 +101,12 @@ void print_table(const ProfileFit& fit, const std::string& output) {
   print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", "", "", "", "", "mean / median %",
                     "mean / median %"));
   for (const FitScore& score : fit.scores) {
-    print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>8.1f} / {:>6.1f} {:>8.1f} / {:>6.1f}\n", score.operation,
-                      score.precision, score.samples, score.form, score.by_shape.mean, score.by_shape.median,
-                      score.by_size.mean, score.by_size.median));
+    const auto errors = [](const ErrorSummary& summary) {
+      return summary.count == 0 ? std::string("-")
+                                : fmt::format("{:.1f} / {:.1f}", summary.mean, summary.median);
+    };
+    print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", score.operation, score.precision,
+                      score.samples, score.form, errors(score.by_shape), errors(score.by_size)));
     for (const FitScore::OtherSource& other : score.other_sources) {
       print(fmt::format("    not fitted on {} ({} rows): {:.2f} times as long; then {:.1f} / {:.1f} %\n",
                         other.source, other.after_scale.count, other.scale, other.after_scale.mean,
@@ -135,14 +138,20 @@ int run_calibrate(const CalibrateOptions& options) {
   report_reading(measurements, entry.device.id, faults);
 
   costmodel::Device start = entry.device;
-  if (options.from_data_sheet) start.profile = costmodel::data_sheet_profile(start);
+  if (options.from_data_sheet) {
+    start.profile = costmodel::data_sheet_profile(start);
+    start.profile.sources.clear();
+  }
   start.profile.name = fmt::format("{} {}", start.id, today());
-  start.profile.sources.clear();
+  if (!options.relative.empty()) {
+    start.profile = profile_of_relative(find_device(catalog, options.relative).device, start);
+    start.profile.name = fmt::format("{} {}", start.id, today());
+  }
   ProfileFit fit = fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id],
                                {.reference = options.reference, .keep_network = !options.fabric.empty()});
   for (const std::string& note : fit.notes) say(note);
-  if (fit.scores.empty()) {
-    throw inputs::InputError({{.file = options.files.front(),
+  if (fit.scores.empty() && options.relative.empty()) {
+    throw inputs::InputError({{.file = options.files.empty() ? "" : options.files.front(),
                                .at = {},
                                .key = "",
                                .problem = "nothing in the files measures " + start.id,

@@ -29,13 +29,22 @@ constexpr std::array<const char*, 5> kCollectiveNames{"all_reduce", "all_gather"
 
 constexpr std::size_t kLeastNetworkSamples = 6;  // for two constants
 
-// One line of provenance a section: who measured it, how much, and how far off held-out predictions were.
-std::string provenance(const FitScore& score, const std::vector<std::string>& sources) {
+std::string errors_text(const costmodel::ErrorSummary& summary, const char* what) {
+  return summary.count == 0 ? "" : fmt::format(", {:.1f} % by {}", summary.mean, what);
+}
+
+// One line of provenance a section: who measured it, how much, and how far off held-out predictions were. It
+// takes the place of the section's earlier line.
+void set_provenance(const FitScore& score, const std::vector<std::string>& sources,
+                    costmodel::DeviceProfile& profile) {
   std::string names;
   for (const std::string& source : sources) names += (names.empty() ? "" : "; ") + source;
-  return fmt::format("{}{}{}: {} samples of {}; {}; held out MAPE {:.1f} % by shape, {:.1f} % by size",
-                     score.operation, score.precision.empty() ? "" : " ", score.precision, score.samples,
-                     names, score.form, score.by_shape.mean, score.by_size.mean);
+  const std::string section =
+      fmt::format("{}{}{}: ", score.operation, score.precision.empty() ? "" : " ", score.precision);
+  std::erase_if(profile.sources, [&](const std::string& line) { return line.starts_with(section); });
+  profile.sources.push_back(fmt::format("{}{} samples of {}; {}; held-out MAPE{}{}", section, score.samples,
+                                        names, score.form, errors_text(score.by_shape, "shape"),
+                                        errors_text(score.by_size, "size")));
 }
 
 template <typename Sample>
@@ -49,7 +58,7 @@ void too_few(const std::string& what, std::size_t count, std::vector<std::string
   notes.push_back(fmt::format("{}: {} samples are too few to fit; its section stays as it was", what, count));
 }
 
-void fit_gemms(const Samples& samples, const std::string& reference, ProfileFit& result) {
+void fit_gemms(const Samples& samples, const FitChoices& choices, ProfileFit& result) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
     const bool fp8 = precision == Precision::kFp8;
     std::vector<costmodel::GemmSample> all, chosen, others;
@@ -57,7 +66,7 @@ void fit_gemms(const Samples& samples, const std::string& reference, ProfileFit&
       if (sample.precision == precision) all.push_back(sample);
     }
     if (all.empty()) continue;
-    split_by_source(all, samples.sources, reference, chosen, others);
+    split_by_source(all, samples.sources, choices.reference, chosen, others);
     if (chosen.size() < costmodel::kLeastSamples) {
       too_few(fp8 ? "gemm fp8" : "gemm bf16", chosen.size(), result.notes);
       continue;
@@ -65,7 +74,7 @@ void fit_gemms(const Samples& samples, const std::string& reference, ProfileFit&
     costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
     FitScore score;
     fit = costmodel::fit_gemm(result.device, precision, fit, chosen, others, samples.sources, score);
-    result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+    set_provenance(score, sources_of(chosen, samples), result.device.profile);
     result.scores.push_back(std::move(score));
   }
 }
@@ -78,7 +87,7 @@ void fit_attentions(const Samples& samples, const std::string& reference, Profil
   FitScore score;
   costmodel::AttentionFit& fit = result.device.profile.attention;
   fit = costmodel::fit_attention(fit, chosen, others, samples.sources, score);
-  result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+  set_provenance(score, sources_of(chosen, samples), result.device.profile);
   result.scores.push_back(std::move(score));
 }
 
@@ -97,7 +106,7 @@ void fit_memory_bounds(const Samples& samples, const std::string& reference, Pro
     FitScore score{.operation = kKindNames[kind], .precision = "", .form = "", .other_sources = {}};
     costmodel::MemoryBoundFit& fit = result.device.profile.memory_bound[kind];
     fit = costmodel::fit_memory_bound(fit, chosen, score);
-    result.device.profile.sources.push_back(provenance(score, sources_of(chosen, samples)));
+    set_provenance(score, sources_of(chosen, samples), result.device.profile);
     result.scores.push_back(std::move(score));
   }
 }
@@ -124,7 +133,7 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
                                        samples.fabrics[fabric], fit.latency_scale, 100 * fit.efficiency));
     if (keep_network) {
       result.device.profile.network = fit;
-      result.device.profile.sources.push_back(provenance(score, sources_of(on_fabric, samples)));
+      set_provenance(score, sources_of(on_fabric, samples), result.device.profile);
     }
     score.operation = "network " + samples.fabrics[fabric];
     result.scores.push_back(std::move(score));
@@ -153,7 +162,7 @@ void fit_collectives(const Samples& samples, bool keep_network, ProfileFit& resu
                                          kCollectiveNames[kind], group, costmodel::kFarOff));
     }
     if (score.samples == 0) continue;
-    result.device.profile.sources.push_back(provenance(score, sources_of(within, samples)));
+    set_provenance(score, sources_of(within, samples), result.device.profile);
     result.scores.push_back(std::move(score));
   }
   // Send and receive across nodes has constants of its own (network_collective.cpp).
@@ -185,12 +194,46 @@ void apply_sustained(const std::vector<inputs::SustainedRate>& sustained, Profil
 ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices) {
   ProfileFit result{.device = start, .scores = {}, .notes = {}};
-  fit_gemms(samples, choices.reference, result);
+  fit_gemms(samples, choices, result);
   fit_attentions(samples, choices.reference, result);
   fit_memory_bounds(samples, choices.reference, result);
   fit_collectives(samples, choices.keep_network, result);
   apply_sustained(sustained, result);
   return result;
+}
+
+costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, const costmodel::Device& to) {
+  costmodel::DeviceProfile profile = from.profile;
+  const double memory = to.memory_bytes_per_s / from.memory_bytes_per_s;
+  const double peak = to.bf16_flops_per_s / from.bf16_flops_per_s;
+  const auto inherit = [](costmodel::Evidence& evidence) {
+    evidence = costmodel::worst(evidence, costmodel::Evidence::kInterpolated);
+  };
+  for (costmodel::GemmFit* fit : {&profile.bf16, &profile.fp8, &profile.grouped_bf16, &profile.grouped_fp8}) {
+    fit->flops_per_s *= peak;
+    fit->bytes_per_s *= memory;
+    fit->table = {};
+    fit->form_share = 0;
+    inherit(fit->evidence);
+  }
+  profile.attention.flops_per_s *= peak;
+  profile.attention.bytes_per_s *= memory;
+  profile.attention.cache_bytes_per_s *= memory;
+  if (peak != 1) profile.attention.table = {};
+  inherit(profile.attention.evidence);
+  for (costmodel::MemoryBoundFit& fit : profile.memory_bound) {
+    fit.bytes_per_s *= memory;
+    fit.table = {};
+    inherit(fit.evidence);
+  }
+  // Shares of the link's rate carry over; tables of times only where the link is the same.
+  for (costmodel::LinkFit& fit : profile.link) {
+    if (to.link_bytes_per_s != from.link_bytes_per_s) fit.table = {};
+    inherit(fit.evidence);
+  }
+  profile.sources.insert(profile.sources.begin(),
+                         fmt::format("scaled by data sheet from {}:", from.profile.name));
+  return profile;
 }
 
 }  // namespace trainfront::engine

@@ -18,14 +18,17 @@ struct ProfileFit {
 };
 
 struct FitChoices {
-  std::string reference;  // see CalibrateOptions
-  bool keep_network =
-      false;  // what collectives across nodes say goes into the profile, not only into the scores
+  std::string reference;      // see CalibrateOptions
+  bool keep_network = false;  // write what collectives across nodes say of the network into the profile
 };
 
 // Replaces the sections of start.profile that the samples measure.
 ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples& samples,
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices);
+
+// The profile of a device whose relative was measured: peaks and memory rates scaled by their data sheets,
+// tables kept where nothing that they hold differs, nothing better than interpolated.
+costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, const costmodel::Device& to);
 
 // Positions of `samples` by source: those the fit is made on, and the others. A source whose name holds
 // `reference` wins, else the one with the most samples.
