@@ -100,7 +100,7 @@ bool CsvFile::read_record() {
   fields_.clear();
   while (next_ < text_.size()) {
     const char c = text_[next_];
-    if (c == '\n' || c == '\r' || (options_.comment != '\0' && c == options_.comment)) {
+    if ((options_.comment != '\0' && c == options_.comment) || is_blank_line()) {
       skip_line();
       continue;
     }
@@ -117,6 +117,12 @@ bool CsvFile::read_record() {
     }
   }
   return false;
+}
+
+bool CsvFile::is_blank_line() const {
+  std::size_t at = next_;
+  while (at < text_.size() && is_blank(text_[at]) && text_[at] != options_.delimiter) ++at;
+  return at == text_.size() || text_[at] == '\n' || text_[at] == '\r';
 }
 
 CsvFile::Field CsvFile::read_field() {

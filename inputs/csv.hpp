@@ -79,6 +79,7 @@ class CsvFile {
   };
 
   bool read_record();
+  bool is_blank_line() const;
   Field read_field();
   Field read_quoted_field();
   void skip_line();
