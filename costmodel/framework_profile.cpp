@@ -218,12 +218,12 @@ FrameworkProfile maxtext_2025() {
   profile.name = "maxtext-2025";
   profile.fsdp_exposed = 0;
   profile.attention_limit = 0;
-  profile.memory_bound_scale = 1.8;
+  profile.memory_bound_scale = 1.4;
   profile.selective_gemm = 0;
   profile.selective_attention = 1;
   profile.selective_memory_bound = 0;
   profile.causal_balanced = true;
-  profile.fp8_speedup = 1.78;
+  profile.fp8_speedup = 1.9;
   return profile;
 }
 
