@@ -70,9 +70,9 @@ std::string accuracy_page(const AccuracyReport& report, const std::string& plot_
       "how much slower the layout that the model would choose is than the best measured one.\n\n"
       "Constants belong to a device profile or to a dated framework profile, never to a model or a source. "
       "Several "
-      "profiles were read off these same runs, so their rows measure how well the form fits; what they say "
-      "of runs not "
-      "seen is in the section on held-out rows of `docs/cost-model.md`, where there is one.\n\n";
+      "profiles were read off these same runs, so their rows show how well the form fits; docs/validation.md "
+      "says what "
+      "was held out, and what came of it.\n\n";
   text += counts(report.predictions);
   text += fmt::format("![Measured against predicted speed]({})\n\n", plot_file);
   text += "## By source\n\n" + table("source", report.by_source);
