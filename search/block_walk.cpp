@@ -53,56 +53,79 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
 }
 
 void BlockWalk::run(const Block& block) {
-  const auto& costs = space_.tables().costs(hardware_, block.first_shape, block.last_shape);
+  block_ = block;
+  block_costs_ = nullptr;
+  block_memories_ = nullptr;
+  for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape) walk_shape(shape);
+}
+
+const costmodel::LayoutMemory* BlockWalk::memories(std::size_t shape) {
+  if (block_memories_ == nullptr)
+    block_memories_ = &space_.tables().memories(hardware_, block_.first_shape, block_.last_shape);
   const LayoutList& list = space_.layouts(hardware_);
-  const auto* memories = space_.tables().memories(hardware_, block.first_shape, block.last_shape).data();
-  for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape) {
-    walk_shape(shape, costs[shape - block.first_shape], memories);
-    memories += list.stages[shape];
-  }
+  return block_memories_->data() + (list.stages[shape] - list.stages[block_.first_shape]);
+}
+
+const costmodel::LayoutCost& BlockWalk::cost() {
+  if (block_costs_ == nullptr)
+    block_costs_ = &space_.tables().costs(hardware_, block_.first_shape, block_.last_shape);
+  if (!cost_is_of_shape_) cost_ = (*block_costs_)[shape_ - block_.first_shape];
+  cost_is_of_shape_ = true;
+  cost_.layout = layout_;
+  return cost_;
 }
 
 void BlockWalk::count_illegal(Rule rule, std::uint64_t plans) {
   harvest_.counts.illegal[static_cast<std::size_t>(rule)] += plans;
 }
 
-void BlockWalk::walk_shape(std::size_t shape, const costmodel::LayoutCost& shape_cost,
-                           const costmodel::LayoutMemory* memories) {
+// The first thing that check_batch asks: then no layout of the shape need be asked for itself.
+bool BlockWalk::some_batch_divides(const costmodel::Layout& shape) const {
+  const std::int64_t at_once = dp_ * shape.micro_batch;
+  return std::any_of(problem_.global_batches.begin(), problem_.global_batches.end(),
+                     [&](std::int64_t batch) { return batch % at_once == 0; });
+}
+
+void BlockWalk::walk_shape(std::size_t shape) {
   const LayoutList& list = space_.layouts(hardware_);
   const std::size_t first = list.shapes[shape];
   const std::size_t last = list.shapes[shape + 1];
   const std::uint64_t plans =
       (last - first) * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
   harvest_.counts.plans += plans;
-  const int group = shape_cost.layout.group_gpus();
+  const costmodel::Layout& front = list.layouts[first];
+  const int group = front.group_gpus();
   if (setup_.gpus % group != 0) {
     count_illegal(Rule::kGpusNotDivisible, plans);
     return;
   }
   dp_ = setup_.gpus / group;
+  if (!some_batch_divides(front)) {
+    count_illegal(Rule::kBatch, plans);
+    return;
+  }
+  shape_ = shape;
+  cost_is_of_shape_ = false;
   for (Flush& flush : flushes_) flush.known = false;
-  costmodel::LayoutCost cost = shape_cost;
-  cost.layout.dp = static_cast<int>(dp_);
-  costmodel::LayoutMemory memory = *memories;
+  const costmodel::LayoutMemory* of_stage = memories(shape);
+  costmodel::LayoutMemory memory = *of_stage;
   for (std::size_t position = first; position < last; ++position) {
-    const costmodel::Layout& layout = list.layouts[position];
-    if (layout.zero != list.layouts[position == first ? first : position - 1].zero) memory = *++memories;
-    memory.shard_ranks = layout.shard_group;
-    cost.layout.zero = layout.zero;
-    cost.layout.shard_group = layout.shard_group;
-    walk_layout(cost, memory, position);
+    if (position > first && list.layouts[position].zero != layout_.zero) memory = *++of_stage;
+    layout_ = list.layouts[position];
+    layout_.dp = static_cast<int>(dp_);
+    memory.shard_ranks = layout_.shard_group;
+    walk_layout(memory, position);
   }
 }
 
-void BlockWalk::walk_layout(const costmodel::LayoutCost& cost, const costmodel::LayoutMemory& memory,
-                            std::size_t position) {
+void BlockWalk::walk_layout(const costmodel::LayoutMemory& memory, std::size_t position) {
   for (auto& cached : data_parallel_) cached.reset();
   Unit* unit = nullptr;
   Step step;
   step.number = position * steps_.size() * problem_.islands.size();
   for (step.batch = 0; step.batch < steps_.size(); ++step.batch) {
     const std::int64_t global_batch = problem_.global_batches[step.batch];
-    const Rule rule = check_batch(problem_.model, problem_.recipe, cost.layout, global_batch);
+    const Rule rule = check_batch(problem_.model, problem_.recipe, layout_, global_batch);
     if (rule != Rule::kNone) {
       count_illegal(rule, problem_.islands.size() * setup_.plans_per_step);
       step.number += problem_.islands.size();
@@ -115,7 +138,7 @@ void BlockWalk::walk_layout(const costmodel::LayoutCost& cost, const costmodel::
         count_illegal(divided, setup_.plans_per_step);
         continue;
       }
-      if (unit == nullptr) unit = &unit_of(cost.layout);
+      if (unit == nullptr) unit = &unit_of(layout_);
       for (std::size_t broken = 0; broken < unit->setup.illegal.size(); ++broken)
         harvest_.counts.illegal[broken] += unit->setup.illegal[broken];
       if (unit->setup.legal() == 0) continue;
@@ -128,7 +151,7 @@ void BlockWalk::walk_layout(const costmodel::LayoutCost& cost, const costmodel::
       }
       step.time.reset();
       for (ProtectionPart* part : {plain_.get(), unit->masking.get()})
-        if (part != nullptr && !prune(*part, cost, step)) evaluate(*part, cost, step);
+        if (part != nullptr && !prune(*part, step)) evaluate(*part, step);
     }
   }
 }
@@ -151,37 +174,39 @@ BlockWalk::Unit& BlockWalk::unit_of(const costmodel::Layout& layout) {
   return units_.emplace_back(std::move(unit));
 }
 
-const BlockWalk::Flush& BlockWalk::flush(const costmodel::LayoutCost& cost, std::size_t batch) {
+const BlockWalk::Flush& BlockWalk::flush(std::size_t batch) {
   Flush& flush = flushes_[batch];
   if (flush.known) return flush;
+  const costmodel::LayoutCost& layout = cost();
   const std::int64_t global_batch = problem_.global_batches[batch];
-  const auto micro_batches = static_cast<double>(global_batch / (dp_ * cost.layout.micro_batch));
-  const double slope_s = std::min(cost.near.curve.slope(), cost.far.curve.slope());
+  const auto micro_batches = static_cast<double>(global_batch / (dp_ * layout_.micro_batch));
+  const double slope_s = std::min(layout.near.curve.slope(), layout.far.curve.slope());
   flush.known = true;
-  flush.time_s = costmodel::step_time_lower_bound(cost, dp_, global_batch) * kRounding;
+  flush.time_s = costmodel::step_time_lower_bound(layout, dp_, global_batch) * kRounding;
   flush.stack_share = micro_batches * slope_s * kRounding / flush.time_s;
   return flush;
 }
 
-const costmodel::StepTime& BlockWalk::time_of(const costmodel::LayoutCost& cost, Step& step) {
+const costmodel::StepTime& BlockWalk::time_of(Step& step) {
   if (step.time) return *step.time;
+  const costmodel::LayoutCost& layout = cost();
   const costmodel::Islands& islands = problem_.islands[step.islands];
   auto& data_parallel = data_parallel_[step.islands];
-  if (!data_parallel) data_parallel = costmodel::data_parallel_cost(cost, dp_, islands.count);
-  step.time = costmodel::step_time(cost, *data_parallel, dp_, problem_.global_batches[step.batch], islands);
+  if (!data_parallel) data_parallel = costmodel::data_parallel_cost(layout, dp_, islands.count);
+  step.time = costmodel::step_time(layout, *data_parallel, dp_, problem_.global_batches[step.batch], islands);
   return *step.time;
 }
 
 // A bound may leave plans out only if it is known which of them are finite: those that are not are counted.
-bool BlockWalk::prune(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
+bool BlockWalk::prune(ProtectionPart& part, Step& step) {
   if (options_.brute_force) return false;
-  const Flush& known = flush(cost, step.batch);
+  const Flush& known = flush(step.batch);
   const double work_s = steps_[step.batch] * known.time_s;
-  if (!(work_s >= part.dominated_work_at_least_overhead(dominated_))) return prune_by_step(part, cost, step);
+  if (!(work_s >= part.dominated_work_at_least_overhead(dominated_))) return prune_by_step(part, step);
   double most_step_s = kNever;
   double most_work_s = kNever;
   if (!part.progress_is_known(work_s, most_work_s, most_step_s)) {
-    most_step_s = time_of(cost, step).with_stacks(1);
+    most_step_s = time_of(step).with_stacks(1);
     most_work_s = steps_[step.batch] * most_step_s;
     if (!part.progress_is_known(work_s, most_work_s, most_step_s) || is_odd(part, *step.time)) return false;
   }
@@ -189,8 +214,8 @@ bool BlockWalk::prune(ProtectionPart& part, const costmodel::LayoutCost& cost, S
   return true;
 }
 
-bool BlockWalk::prune_by_step(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
-  const costmodel::StepTime& time = time_of(cost, step);
+bool BlockWalk::prune_by_step(ProtectionPart& part, Step& step) {
+  const costmodel::StepTime& time = time_of(step);
   const double step_s = time.with_stacks(1);
   const double work_s = steps_[step.batch] * step_s;
   if (is_odd(part, time) || !part.progress_is_known(work_s, work_s, step_s)) return false;
@@ -210,9 +235,9 @@ void BlockWalk::count_pruned(ProtectionPart& part, Bound bound, double work_s) {
   harvest_.counts.non_finite += part.endless(work_s);
 }
 
-void BlockWalk::evaluate(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step) {
+void BlockWalk::evaluate(ProtectionPart& part, Step& step) {
   harvest_.counts.evaluated += part.legal();
-  const costmodel::StepTime& time = time_of(cost, step);
+  const costmodel::StepTime& time = time_of(step);
   UnitKernel& kernel = part.kernel();
   kernel.set_step({time.fixed_s, time.per_stack_s}, steps_[step.batch]);
   for (std::size_t rate = 0; rate < setup_.rates.size(); ++rate) {

@@ -51,19 +51,20 @@ class BlockWalk {
     std::optional<costmodel::StepTime> time;
   };
 
-  void walk_shape(std::size_t shape, const costmodel::LayoutCost& cost,
-                  const costmodel::LayoutMemory* memories);
-  void walk_layout(const costmodel::LayoutCost& cost, const costmodel::LayoutMemory& memory,
-                   std::size_t position);
-  bool prune(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step);
-  bool prune_by_step(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step);
-  void evaluate(ProtectionPart& part, const costmodel::LayoutCost& cost, Step& step);
+  bool some_batch_divides(const costmodel::Layout& shape) const;
+  void walk_shape(std::size_t shape);
+  void walk_layout(const costmodel::LayoutMemory& memory, std::size_t position);
+  bool prune(ProtectionPart& part, Step& step);
+  bool prune_by_step(ProtectionPart& part, Step& step);
+  void evaluate(ProtectionPart& part, Step& step);
   void keep(std::size_t cell, const UnitKernel& kernel, std::uint64_t step);
   void count_endless(std::size_t cell, const UnitKernel& kernel);
   void count_illegal(costmodel::Rule rule, std::uint64_t plans);
   void count_pruned(ProtectionPart& part, Bound bound, double work_s);
-  const Flush& flush(const costmodel::LayoutCost& cost, std::size_t batch);
-  const costmodel::StepTime& time_of(const costmodel::LayoutCost& cost, Step& step);
+  const costmodel::LayoutMemory* memories(std::size_t shape);
+  const costmodel::LayoutCost& cost();
+  const Flush& flush(std::size_t batch);
+  const costmodel::StepTime& time_of(Step& step);
   Unit& unit_of(const costmodel::Layout& layout);
 
   const Space& space_;
@@ -80,7 +81,15 @@ class BlockWalk {
   std::vector<Unit> units_;
   std::vector<Best> best_;  // by cell
   DominatedTimes dominated_;
+  // What is at hand: made when first needed, since most shapes fit neither the batch nor the memory.
+  Block block_;
+  const std::vector<costmodel::LayoutCost>* block_costs_ = nullptr;
+  const std::vector<costmodel::LayoutMemory>* block_memories_ = nullptr;
+  std::size_t shape_ = 0;
   std::int64_t dp_ = 0;
+  costmodel::Layout layout_;
+  costmodel::LayoutCost cost_;
+  bool cost_is_of_shape_ = false;
   std::vector<Flush> flushes_;  // by batch
   std::vector<std::optional<costmodel::DataParallelCost>>
       data_parallel_;  // of the layout at hand, by islands

@@ -54,15 +54,17 @@ class Lister {
       over_tensor(layout);
     }
     std::sort(list_.layouts.begin(), list_.layouts.end(), listed_before);
+    std::size_t stages = 0;
     for (std::size_t i = 0; i < list_.layouts.size(); ++i) {
       const bool new_shape = i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1]);
       if (new_shape) {
         list_.shapes.push_back(i);
-        list_.stages.push_back(0);
+        list_.stages.push_back(stages);
       }
-      if (new_shape || list_.layouts[i].zero != list_.layouts[i - 1].zero) ++list_.stages.back();
+      if (new_shape || list_.layouts[i].zero != list_.layouts[i - 1].zero) ++stages;
     }
     list_.shapes.push_back(list_.layouts.size());
+    list_.stages.push_back(stages);
     return std::move(list_);
   }
 

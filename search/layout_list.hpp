@@ -18,8 +18,9 @@ struct LayoutList {
   // Layouts that differ in how state is sharded only (zero, shard_group) follow each other and share a shape:
   // the pipeline's time is the same. Position of each shape's first layout, and layouts.size().
   std::vector<std::size_t> shapes;
-  // How many ZeRO stages each shape is listed with.
-  std::vector<int> stages;
+  // Position of each shape's first ZeRO stage, counting the stages that shapes are listed with; and of the
+  // end.
+  std::vector<std::size_t> stages;
   // Combinations of the choices that break a rule, by the first rule found broken.
   std::array<std::uint64_t, costmodel::kRules> excluded{};
 };

@@ -25,6 +25,12 @@ std::uint64_t times_saturating(std::uint64_t a, std::uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
 }
 
+// All that LayoutDomain and check_layout look at.
+bool lists_alike(const costmodel::Hardware& a, const costmodel::Hardware& b) {
+  return a.domain_gpus == b.domain_gpus && a.gpus_per_node == b.gpus_per_node &&
+         a.network.rdma == b.network.rdma && (a.device.fp8_flops_per_s > 0) == (b.device.fp8_flops_per_s > 0);
+}
+
 template <class T>
 std::optional<std::uint64_t> position(const std::vector<T>& values, const T& value) {
   const auto found = std::find(values.begin(), values.end(), value);
@@ -37,11 +43,9 @@ std::optional<std::uint64_t> position(const std::vector<T>& values, const T& val
 Space::Space(Problem problem) : problem_{std::move(problem)} {
   for (const HardwareClass& hardware : problem_.hardware) {
     Part part;
-    auto list = list_layouts(problem_, hardware.hardware);
-    for (const Part& other : parts_)
-      if (other.list->layouts == list.layouts && other.list->excluded == list.excluded)
-        part.list = other.list;
-    if (!part.list) part.list = std::make_shared<const LayoutList>(std::move(list));
+    for (std::size_t other = 0; other < parts_.size(); ++other)
+      if (lists_alike(hardware.hardware, problem_.hardware[other].hardware)) part.list = parts_[other].list;
+    if (!part.list) part.list = std::make_shared<const LayoutList>(list_layouts(problem_, hardware.hardware));
     part.first_index = size_;
     part.first_block = blocks_;
     part.slices = (part.list->shapes.size() - 1 + kBlockShapes - 1) / kBlockShapes;
