@@ -57,10 +57,14 @@ PipelineCurve gpipe_curve(std::span<const StageTime> stages);
 PipelineCurve one_f_one_b_curve(std::span<const StageTime> stages);
 
 // Interleaved 1F1B (arXiv 2104.04473, section 2.2) with groups of `stages` micro-batches, m a multiple of
-// them. chunks[v * stages + s]; a transfer takes transfer_s each way and runs beside compute. Exact for equal
-// chunks, with a heavier last chunk (the head) and a slightly heavier first, while transfers are shorter than
-// a chunk's passes; else, from two groups on, a lower bound. A single group is carried down from two, at the
-// busiest stage's work a micro-batch.
+// them. chunks[v * stages + s]; a transfer takes transfer_s each way and runs beside compute. Exact for any
+// times and transfers, in O(chunks m).
+double interleaved_time(std::span<const StageTime> chunks, int stages, int micro_batches, double transfer_s);
+
+// While transfers are no longer than any chunk's passes: exact for equal chunks, with a heavier last chunk
+// (the head) and a slightly heavier first; else, from two groups on, a lower bound. A single group is carried
+// down from two, at the busiest stage's work a micro-batch. With longer transfers: interleaved_time of two
+// and of four groups, and the line through both.
 PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, double transfer_s);
 
 // ZB-1p (zero bubble, arXiv 2401.10241): warm-up of stages - 1 - s forwards; then forward, input gradient and

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "costmodel/pipeline_time.hpp"
@@ -60,7 +61,54 @@ class WarmUp {
   std::vector<double> start_;  // of a lap's first forward at each stage
 };
 
+// Transfers that compute cannot cover set the pace; the schedule itself says how.
+PipelineCurve slow_transfers_curve(std::span<const StageTime> chunks, int stages, double transfer_s) {
+  const double two = interleaved_time(chunks, stages, 2 * stages, transfer_s);
+  const double four = interleaved_time(chunks, stages, 4 * stages, transfer_s);
+  PipelineCurve curve;
+  const double slope = (four - two) / (2 * stages);
+  curve.add({two - 2 * stages * slope, slope});
+  curve.any_count = curve.count;
+  return curve;
+}
+
 }  // namespace
+
+// Slot by slot: in slot n stage s runs forward n - s, then backward n - 2 (p-1) - (v-1) p + s. Each waits for
+// its neighbour's in the slot before or, at the ends of the line, for the one a lap ago.
+double interleaved_time(std::span<const StageTime> chunks, int stages, int micro_batches, double transfer_s) {
+  const int p = stages;
+  const int v = static_cast<int>(chunks.size()) / p;
+  const int total = micro_batches * v;
+  const int warm = 2 * (p - 1) + (v - 1) * p;
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  std::vector<double> free(at(p), 0.0), forward_end(at(p), 0.0), backward_end(at(p), 0.0);
+  std::vector<double> forward_lap(at(p), 0.0),
+      backward_lap(at(p), 0.0);  // ends where a lap ends, by position in it
+  for (int slot = 0; slot < total + warm; ++slot) {
+    for (int s = p - 1; s >= 0; --s) {
+      const int i = slot - s;
+      if (i < 0 || i >= total) continue;
+      const int lap = i / p % v;
+      double ready = free[at(s)];
+      if (s > 0) ready = std::max(ready, forward_end[at(s - 1)] + transfer_s);
+      if (s == 0 && lap > 0) ready = std::max(ready, forward_lap[at(i % p)] + transfer_s);
+      free[at(s)] = forward_end[at(s)] = ready + chunks[at(lap * p + s)].forward_s;
+      if (s == p - 1) forward_lap[at(i % p)] = forward_end[at(s)];
+    }
+    for (int s = 0; s < p; ++s) {
+      const int i = slot - warm + s;
+      if (i < 0 || i >= total) continue;
+      const int lap = i / p % v;
+      double ready = free[at(s)];
+      if (s < p - 1) ready = std::max(ready, backward_end[at(s + 1)] + transfer_s);
+      if (s == p - 1 && lap > 0) ready = std::max(ready, backward_lap[at(i % p)] + transfer_s);
+      free[at(s)] = backward_end[at(s)] = ready + chunks[at((v - 1 - lap) * p + s)].backward_s();
+      if (s == 0) backward_lap[at(i % p)] = backward_end[at(s)];
+    }
+  }
+  return *std::max_element(free.begin(), free.end());
+}
 
 PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, double transfer_s) {
   const int p = stages;
@@ -71,6 +119,12 @@ PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, d
     curve.any_count = curve.count;
     return curve;
   }
+  const double shortest =
+      std::accumulate(chunks.begin(), chunks.end(), std::numeric_limits<double>::infinity(),
+                      [](double least, const StageTime& t) {
+                        return std::min({least, t.forward_s, t.backward_s()});
+                      });
+  if (transfer_s > shortest) return slow_transfers_curve(chunks, stages, transfer_s);
   const auto chunk = [&](int c, int s) -> const StageTime& {
     return chunks[static_cast<std::size_t>(c * p + s)];
   };

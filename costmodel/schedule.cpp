@@ -28,10 +28,13 @@ StageOrder warm_steady_drain(int warm, int total, Forward forward, Backward back
   return order;
 }
 
+// Groups of `stages` micro-batches; where that does not divide them, the next larger equal groups (PyTorch,
+// ScheduleInterleaved1F1B).
 StageOrder interleaved_order(int stages, int chunks, int stage, int micro_batches) {
-  const auto chunk = [=](int i) { return i / stages % chunks; };
-  const auto micro_batch = [=](int i) { return i / (stages * chunks) * stages + i % stages; };
-  const int warm = 2 * (stages - 1 - stage) + (chunks - 1) * stages;
+  const int group = micro_batches / std::max(1, micro_batches / stages);
+  const auto chunk = [=](int i) { return i / group % chunks; };
+  const auto micro_batch = [=](int i) { return i / (group * chunks) * group + i % group; };
+  const int warm = 2 * (stages - 1 - stage) + (chunks - 1) * group;
   return warm_steady_drain(
       warm, micro_batches * chunks,
       [=](int i) {

@@ -20,8 +20,9 @@ struct StageOperation {
 };
 using StageOrder = std::vector<StageOperation>;
 
-// The order in which a stage works. kInterleaved is Megatron-LM's with groups of `stages` micro-batches, of
-// which micro_batches must be a multiple; chunks is 1 for all others.
+// The order in which a stage works. kInterleaved is Megatron-LM's with groups of `stages` micro-batches; a
+// number that these do not divide must divide into micro_batches / stages equal groups, as torchtitan asks.
+// chunks is 1 for all others.
 StageOrder stage_order(Schedule schedule, int stages, int chunks, int stage, int micro_batches);
 
 // Zero bubble within a memory of `in_flight` micro-batches (arXiv 2401.10241: p for ZB-1p, 2p for ZB-2p),

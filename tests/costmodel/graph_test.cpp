@@ -209,17 +209,56 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("interleaved: for any chunks and transfers, from two groups on, the closed form is a lower bound") {
+TEST_CASE("interleaved: for any chunks, from two groups on, the closed form is a lower bound") {
   Random random(7);
-  for (int i = 0; i < 15000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     const int p = random.between(2, 6);
     const int v = random.between(2, 4);
     const int m = p * random.between(2, 5);
     const Stages chunks = random.stages(p * v);
-    const double transfer = random.between(0, 60);
+    double shortest = 1000;
+    for (const StageTime& chunk : chunks) {
+      shortest = std::min({shortest, chunk.forward_s, chunk.backward_s()});
+    }
+    const double transfer = random.between(0, static_cast<int>(shortest));
     REQUIRE(interleaved_curve(chunks, p, transfer).time(m) <=
             graph_time(Schedule::kInterleaved, chunks, p, m, transfer));
   }
+}
+
+TEST_CASE("interleaved: the recurrence is the graph, for any chunks and transfers") {
+  Random random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const int p = random.between(2, 6);
+    const int v = random.between(2, 4);
+    const int m = p * random.between(1, 4);
+    const Stages chunks = random.stages(p * v);
+    const double transfer = random.between(0, 60);
+    const double truth = graph_time(Schedule::kInterleaved, chunks, p, m, transfer);
+    REQUIRE(interleaved_time(chunks, p, m, transfer) == truth);
+  }
+}
+
+TEST_CASE("interleaved: transfers longer than the passes of equal chunks are within a few per cent") {
+  Random random(12);
+  for (int i = 0; i < 500; ++i) {
+    const int p = random.between(2, 6);
+    const int v = random.between(2, 4);
+    const int m = p * random.between(2, 12);
+    const StageTime stage{100, 100, 80};
+    const Stages chunks(static_cast<std::size_t>(p * v), stage);
+    const double transfer = random.between(101, 600);
+    REQUIRE(interleaved_curve(chunks, p, transfer).time(m) ==
+            doctest::Approx(graph_time(Schedule::kInterleaved, chunks, p, m, transfer)).epsilon(0.03));
+  }
+}
+
+TEST_CASE("interleaved: six micro-batches on four stages run as one group of six") {
+  const StageOrder order = stage_order(Schedule::kInterleaved, 4, 2, 0, 6);
+  CHECK(order[5] == StageOperation{Work::kForward, 0, 5});
+  CHECK(order[6] == StageOperation{Work::kForward, 1, 0});
+  const Stages chunks(8, {1, 1, 1});
+  CHECK(graph_time(Schedule::kInterleaved, chunks, 4, 6) == 3 * (6 * 2 + 3));
 }
 
 TEST_CASE("zero bubble: the recurrence is the graph, for any stages") {
