@@ -185,7 +185,7 @@ TEST_CASE("the SPARe paper's table") {
     double ratio = 0;
     double up = 0;
     setup.protection = {Scheme::kSpare, row.spare_r};
-    setup.checkpoint_every = row.n == 200 ? 15 : row.n == 600 ? 25 : 33;
+    setup.checkpoint_every = 15;
     play(ratio, up);
     CHECK(ratio == doctest::Approx(row.spare_ratio).epsilon(0.02));
     CHECK(std::abs(up - row.spare_up) < 0.02);
