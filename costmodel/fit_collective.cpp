@@ -33,9 +33,11 @@ LinkFit& link_of(Hardware& hardware, Collective collective) {
   return hardware.device.profile.link[static_cast<std::size_t>(collective)];
 }
 
-int largest_source(const std::vector<CollectiveSample>& samples) {
-  std::map<int, int> counts;
-  for (const CollectiveSample& sample : samples) ++counts[sample.source];
+int reference_source(const std::vector<CollectiveSample>& samples, const std::vector<bool>& preferred) {
+  std::map<int, std::size_t> counts;
+  for (const CollectiveSample& sample : samples) {
+    counts[sample.source] += preferred[static_cast<std::size_t>(sample.source)] ? samples.size() : 1;
+  }
   const auto most = std::max_element(counts.begin(), counts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   return most->first;
@@ -90,10 +92,11 @@ void add_table(Hardware& hardware, Collective collective, const std::vector<Coll
     if (std::find(ranks.begin(), ranks.end(), size) == ranks.end()) ranks.push_back(size);
   }
   std::sort(ranks.begin(), ranks.end());
-  std::array<double, 28> octaves{};
-  for (std::size_t i = 0; i < octaves.size(); ++i) octaves[i] = std::exp2(9 + i);
+  std::array<double, 56> half_octaves{};
+  for (std::size_t i = 0; i < half_octaves.size(); ++i)
+    half_octaves[i] = std::exp2(9 + 0.5 * static_cast<double>(i));
   const TableShape shape{
-      .axes = {axis_within(ranks, table_samples, 0), axis_within(octaves, table_samples, 1), {0}},
+      .axes = {axis_within(ranks, table_samples, 0), axis_within(half_octaves, table_samples, 1), {0}},
       .rises = {false, true, true}};
   const auto prior = [&](const std::array<double, 3>& size) {
     const int count = static_cast<int>(std::lround(size[0]));
@@ -103,9 +106,9 @@ void add_table(Hardware& hardware, Collective collective, const std::vector<Coll
   link_of(hardware, collective).table = std::move(table);
 }
 
-FittedLink fit_pooled(const Hardware& start, Collective collective,
+FittedLink fit_pooled(const Hardware& start, Collective collective, const std::vector<bool>& preferred,
                       const std::vector<CollectiveSample>& samples) {
-  const int reference = largest_source(samples);
+  const int reference = reference_source(samples, preferred);
   std::map<int, std::vector<CollectiveSample>> by_source;
   for (const CollectiveSample& sample : samples) by_source[sample.source].push_back(sample);
   FittedLink fitted{fit_form(start, collective, by_source[reference]), {}};
@@ -175,16 +178,17 @@ void split_off_strangers(const FittedLink& fitted, int reference, std::vector<Co
 }  // namespace
 
 void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
-              const std::vector<std::string>& sources, FitScore& score, std::vector<std::string>& left_out) {
+              const std::vector<std::string>& sources, const std::vector<bool>& preferred, FitScore& score,
+              std::vector<std::string>& left_out) {
   Hardware hardware;
   hardware.device = device;
   std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
   if (kept.empty()) return;
   const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
-    return fit_pooled(hardware, collective, seen);
+    return fit_pooled(hardware, collective, preferred, seen);
   };
   std::vector<CollectiveSample> others;
-  split_off_strangers(fit_seen(kept), largest_source(kept), kept, others);
+  split_off_strangers(fit_seen(kept), reference_source(kept, preferred), kept, others);
   std::vector<CollectiveSample> scored;
   for (const CollectiveSample& sample : kept) {
     if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);

@@ -10,11 +10,13 @@
 namespace trainfront::costmodel {
 
 // One collective within a domain: device.profile's LinkFit (and SwitchReduceFit, of all_reduce) is fitted on
-// the samples and replaced. Sources are pooled, each with its own factor against the one with most samples.
-// Ranks of a source that run `kFarOff` times off the form are left out and named in `left_out`. Errors are on
-// held-out sizes of 64 KiB and more.
+// the samples and replaced. The profile stands for the source with most samples among the preferred ones (by
+// position in `sources`), else among all. Sources that agree with it are pooled, each with its own factor,
+// the others only scored. Ranks of a source that run `kFarOff` times off the form are left out and named in
+// `left_out`. Errors are on held-out sizes of 64 KiB and more.
 void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
-              const std::vector<std::string>& sources, FitScore& score, std::vector<std::string>& left_out);
+              const std::vector<std::string>& sources, const std::vector<bool>& preferred, FitScore& score,
+              std::vector<std::string>& left_out);
 
 inline constexpr double kFarOff = 3;
 

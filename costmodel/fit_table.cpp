@@ -173,9 +173,11 @@ std::vector<double> axis_within(std::span<const double> wanted, std::span<const 
     least = std::min(least, sample.size[axis]);
     most = std::max(most, sample.size[axis]);
   }
+  // Nodes much nearer to each other than measured sizes are would share the same samples.
+  constexpr double kApart = 1.05;
   std::vector<double> nodes{std::log2(least)};
   for (const double size : wanted) {
-    if (size > least && size < most) nodes.push_back(std::log2(size));
+    if (size > least * kApart && size * kApart < most) nodes.push_back(std::log2(size));
   }
   if (most > least) nodes.push_back(std::log2(most));
   return nodes;

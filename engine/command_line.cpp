@@ -139,8 +139,8 @@ void add_calibrate(CLI::App& app, Invocation& chosen) {
       ->required();
   command->add_option("--device", options->device, "The device they were measured on")->required();
   command->add_option("-o,--output", options->output, "Profile to write (default: DEVICE.toml)");
-  command->add_option("--reference", options->reference,
-                      "Part of a source's name: the harness that the profile stands for");
+  command->add_option("--reference", options->references,
+                      "Part of a source's name: a harness that the profile stands for");
   command->add_option("--relative", options->relative,
                       "A measured device: what the files do not measure is scaled from its profile");
   command->add_option("--collective", options->collective, "What files measured that do not say it");
@@ -191,11 +191,15 @@ void add_catalog(CLI::App& app, Invocation& chosen) {
                       "devices, networks, nodes, offers, models, failures, or import; default: an overview");
   command->add_option("name", options->name,
                       "One entry, with its sources; for import, a price list of SkyPilot's");
-  command->add_option("--catalog", options->files, "Put these catalogue files over the shipped one");
-  command->add_option("--device", options->devices, "Only these devices");
-  command->add_option("--provider", options->providers, "Only these providers");
-  command->add_option("--region", options->regions, "Only these regions");
-  command->add_option("--price-model", options->price_models, "Only on_demand, reserved, spot or owned");
+  // One value a flag, so that it does not swallow what follows.
+  const auto repeatable = [&](const char* flag, std::vector<std::string>& values, const std::string& text) {
+    command->add_option(flag, values, text + "; may be repeated")->allow_extra_args(false);
+  };
+  repeatable("--catalog", options->files, "Put this catalogue file over the shipped one");
+  repeatable("--device", options->devices, "Only this device");
+  repeatable("--provider", options->providers, "Only this provider");
+  repeatable("--region", options->regions, "Only this region");
+  repeatable("--price-model", options->price_models, "Only on_demand, reserved, spot or owned");
   command->add_option("--cloud", options->cloud, "import: whose prices they are");
   command->add_option("--as-of", options->as_of, "import: date of the list, YYYY-MM-DD");
   command->add_option("-o,--output", options->output, "import: write the offers to this file");

@@ -148,7 +148,7 @@ int run_calibrate(const CalibrateOptions& options) {
     start.profile.name = fmt::format("{} {}", start.id, today());
   }
   ProfileFit fit = fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id],
-                               {.reference = options.reference, .keep_network = !options.fabric.empty()});
+                               {.references = options.references, .keep_network = !options.fabric.empty()});
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty() && options.relative.empty()) {
     throw inputs::InputError({{.file = options.files.empty() ? "" : options.files.front(),

@@ -9,9 +9,9 @@ struct CalibrateOptions {
   std::vector<std::string> files;
   std::string device;  // id or another spelling
   std::string output;  // profile to write; empty: DEVICE.toml
-  std::string
-      reference;         // part of a source's name: the harness that the profile stands for, where it has any
-  std::string relative;  // a measured device: what the files do not measure is scaled from its profile
+  // Parts of sources' names: the harnesses that the profile stands for, where they measured something.
+  std::vector<std::string> references;
+  std::string relative;    // a measured device: what the files do not measure is scaled from its profile
   std::string collective;  // what files that do not say so measured
   std::string fabric;
   int ranks = 0;

@@ -58,7 +58,7 @@ void too_few(const std::string& what, std::size_t count, std::vector<std::string
   notes.push_back(fmt::format("{}: {} samples are too few to fit; its section stays as it was", what, count));
 }
 
-void fit_gemms(const Samples& samples, const FitChoices& choices, ProfileFit& result) {
+void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
     const bool fp8 = precision == Precision::kFp8;
     std::vector<costmodel::GemmSample> all, chosen, others;
@@ -66,7 +66,7 @@ void fit_gemms(const Samples& samples, const FitChoices& choices, ProfileFit& re
       if (sample.precision == precision) all.push_back(sample);
     }
     if (all.empty()) continue;
-    split_by_source(all, samples.sources, choices.reference, chosen, others);
+    split_by_source(all, samples.sources, preferred, chosen, others);
     if (chosen.size() < costmodel::kLeastSamples) {
       too_few(fp8 ? "gemm fp8" : "gemm bf16", chosen.size(), result.notes);
       continue;
@@ -79,10 +79,10 @@ void fit_gemms(const Samples& samples, const FitChoices& choices, ProfileFit& re
   }
 }
 
-void fit_attentions(const Samples& samples, const std::string& reference, ProfileFit& result) {
+void fit_attentions(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
   if (samples.attention.empty()) return;
   std::vector<costmodel::AttentionSample> chosen, others;
-  split_by_source(samples.attention, samples.sources, reference, chosen, others);
+  split_by_source(samples.attention, samples.sources, preferred, chosen, others);
   if (chosen.size() < costmodel::kLeastSamples) return too_few("attention", chosen.size(), result.notes);
   FitScore score;
   costmodel::AttentionFit& fit = result.device.profile.attention;
@@ -91,14 +91,14 @@ void fit_attentions(const Samples& samples, const std::string& reference, Profil
   result.scores.push_back(std::move(score));
 }
 
-void fit_memory_bounds(const Samples& samples, const std::string& reference, ProfileFit& result) {
+void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
   for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
     std::vector<costmodel::MemoryBoundSample> all, chosen, others;
     for (const auto& sample : samples.memory_bound) {
       if (static_cast<std::size_t>(sample.kind) == kind) all.push_back(sample);
     }
     if (all.empty()) continue;
-    split_by_source(all, samples.sources, reference, chosen, others);
+    split_by_source(all, samples.sources, preferred, chosen, others);
     if (chosen.size() < 4) {
       too_few(kKindNames[kind], chosen.size(), result.notes);
       continue;
@@ -140,7 +140,8 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
   }
 }
 
-void fit_collectives(const Samples& samples, bool keep_network, ProfileFit& result) {
+void fit_collectives(const Samples& samples, const std::vector<bool>& preferred, bool keep_network,
+                     ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
     std::vector<costmodel::CollectiveSample> within;
@@ -156,7 +157,7 @@ void fit_collectives(const Samples& samples, bool keep_network, ProfileFit& resu
     FitScore score{.operation = kCollectiveNames[kind], .precision = "", .form = "", .other_sources = {}};
     std::vector<std::string> left_out;
     costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, samples.sources,
-                        score, left_out);
+                        preferred, score, left_out);
     for (const std::string& group : left_out) {
       result.notes.push_back(fmt::format("{}: {} left out: {:.0f} times off what the others follow",
                                          kCollectiveNames[kind], group, costmodel::kFarOff));
@@ -193,11 +194,17 @@ void apply_sustained(const std::vector<inputs::SustainedRate>& sustained, Profil
 
 ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices) {
+  std::vector<bool> preferred;
+  for (const std::string& source : samples.sources) {
+    preferred.push_back(
+        std::any_of(choices.references.begin(), choices.references.end(),
+                    [&](const std::string& part) { return source.find(part) != std::string::npos; }));
+  }
   ProfileFit result{.device = start, .scores = {}, .notes = {}};
-  fit_gemms(samples, choices, result);
-  fit_attentions(samples, choices.reference, result);
-  fit_memory_bounds(samples, choices.reference, result);
-  fit_collectives(samples, choices.keep_network, result);
+  fit_gemms(samples, preferred, result);
+  fit_attentions(samples, preferred, result);
+  fit_memory_bounds(samples, preferred, result);
+  fit_collectives(samples, preferred, choices.keep_network, result);
   apply_sustained(sustained, result);
   return result;
 }

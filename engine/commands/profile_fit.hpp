@@ -18,7 +18,7 @@ struct ProfileFit {
 };
 
 struct FitChoices {
-  std::string reference;      // see CalibrateOptions
+  std::vector<std::string> references;  // see CalibrateOptions
   bool keep_network = false;  // write what collectives across nodes say of the network into the profile
 };
 
@@ -30,18 +30,17 @@ ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples&
 // tables kept where nothing that they hold differs, nothing better than interpolated.
 costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, const costmodel::Device& to);
 
-// Positions of `samples` by source: those the fit is made on, and the others. A source whose name holds
-// `reference` wins, else the one with the most samples.
+// The samples that the fit is made on, those of the preferred source (by position) with most samples, else of
+// the source with most; and the others.
 template <typename Sample>
 void split_by_source(const std::vector<Sample>& samples, const std::vector<std::string>& sources,
-                     const std::string& reference, std::vector<Sample>& chosen, std::vector<Sample>& others) {
+                     const std::vector<bool>& preferred, std::vector<Sample>& chosen,
+                     std::vector<Sample>& others) {
   std::vector<std::size_t> counts(sources.size(), 0);
   for (const Sample& sample : samples) ++counts[static_cast<std::size_t>(sample.source)];
   std::size_t best = 0;
   const auto rank = [&](std::size_t source) {
-    const bool named =
-        !reference.empty() && sources[source].find(reference) != std::string::npos && counts[source] > 0;
-    return counts[source] + (named ? samples.size() : 0);
+    return counts[source] > 0 && preferred[source] ? counts[source] + samples.size() : counts[source];
   };
   for (std::size_t source = 1; source < sources.size(); ++source) {
     if (rank(source) > rank(best)) best = source;
