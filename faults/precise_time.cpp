@@ -42,32 +42,33 @@ PreciseTime precise_time(const Simulation& simulation) {
   PreciseTime failed;
   failed.time_s = std::numeric_limits<double>::infinity();
   const std::int64_t copies = simulation.state_copies < 0 ? simulation.units : simulation.state_copies;
-  if (!is_valid(simulation.environment) || simulation.protection.k_max < 0 ||
-      check(simulation.units, simulation.protection, simulation.law, copies) != ProtectionError::kNone) {
+  Protection protection = simulation.protection;
+  if (protection.scheme == Scheme::kReplication && simulation.stacked_replication) {
+    protection.scheme = Scheme::kSpare;  // lives as long
+  }
+  if (!is_valid(simulation.environment) || protection.k_max < 0 ||
+      check(simulation.units, protection, simulation.law, copies) != ProtectionError::kNone) {
     return failed;
+  }
+  const bool random = simulation.placement == Placement::kRandom && protection.scheme == Scheme::kSpare;
+  Survival survival = random ? mean_random_survival(simulation.units, protection.r)
+                             : protection_survival(simulation.units, protection, copies, simulation.placement,
+                                                   simulation.seed);
+  if (random && copies < simulation.units) {
+    survival = both(survival,
+                    family_survival(simulation.units - simulation.units % copies, static_cast<int>(copies)));
   }
   const double step_s = simulation.step.fixed_s + simulation.step.per_stack_s;
   if (std::isinf(simulation.environment.group_mtbf_s)) {
     PreciseTime never;
-    never.time_s = static_cast<double>(simulation.steps) *
-                   (simulation.step.fixed_s +
-                    stacks_needed(simulation.protection, simulation.units, 0) * simulation.step.per_stack_s);
-    never.availability = 1;
     never.mean_stacks = stacks_needed(simulation.protection, simulation.units, 0);
+    never.time_s = static_cast<double>(simulation.steps) *
+                   (simulation.step.fixed_s + never.mean_stacks * simulation.step.per_stack_s);
+    never.availability = 1;
+    const std::size_t states =
+        protection.k_max > 0 ? static_cast<std::size_t>(protection.k_max) : survival.size();
+    for (std::size_t k = 0; k < std::min(states, survival.size()); ++k) never.failures += survival[k];
     return never;
-  }
-  Protection protection = simulation.protection;
-  Survival survival;
-  if (protection.scheme == Scheme::kReplication && simulation.stacked_replication) {
-    protection.scheme = Scheme::kSpare;
-  }
-  const bool random = simulation.placement == Placement::kRandom && protection.scheme == Scheme::kSpare;
-  survival = random ? mean_random_survival(simulation.units, protection.r)
-                    : protection_survival(simulation.units, protection, copies, simulation.placement,
-                                          simulation.seed);
-  if (random && copies < simulation.units) {
-    survival = both(survival,
-                    family_survival(simulation.units - simulation.units % copies, static_cast<int>(copies)));
   }
 
   Simulation settled = simulation;

@@ -122,6 +122,8 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
   Simulation run_setup = setup;
   // Elsewhere RECTLR finds the fair share of stacks, but for a few states of small r.
   run_setup.exact_depth = row.kind == RowKind::kSpare && setup.placement == Placement::kConsecutive;
+  // A row that is said to make no progress is not simulated to the bitter end.
+  if (!std::isfinite(row.time_ratio)) run_setup.give_up_after = 20;
   const SimulatedRun run = simulate(run_setup, number);
   trial.availability = 1 - (run.restarts_s + run.checkpoints_s) / run.time_s;
   trial.time_ratio =

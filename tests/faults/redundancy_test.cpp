@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "faults/redundancy.hpp"
+
+using namespace trainfront::faults;
+
+namespace {
+
+RedundancyStudy study() {
+  RedundancyStudy study;
+  study.system.units = 60;
+  study.system.step = {1, 20};
+  study.system.environment = {60 * 2000.0, 600, 20, 0, 0.2};
+  study.system.steps = 5000;
+  study.system.checkpoint_every = -1;
+  study.r_min = 2;
+  study.r_max = 7;
+  return study;
+}
+
+const RedundancyRow& row_of(const std::vector<RedundancyRow>& rows, RowKind kind, int r) {
+  for (const RedundancyRow& row : rows) {
+    if (row.kind == kind && row.r == r) return row;
+  }
+  FAIL("no such row");
+  return rows.front();
+}
+
+}  // namespace
+
+TEST_CASE("the table has checkpoints, both replications and SPARe, families only where r divides N") {
+  const auto rows = redundancy_rows(study());
+  int families = 0;
+  for (const RedundancyRow& row : rows) {
+    CHECK(std::isfinite(row.time_ratio));
+    CHECK(row.time_ratio > 1);
+    CHECK(row.availability > 0);
+    CHECK(row.availability < 1);
+    CHECK(row.checkpoint_every > 0);
+    families += row.kind == RowKind::kFamilies ? 1 : 0;
+  }
+  CHECK(families == 5);  // 2, 3, 4, 5, 6
+  CHECK(rows.size() == 1 + 6 + 5 + 6);
+  // r = 7 does not divide 60, yet the stacked kind has it, with the same survival as SPARe.
+  const RedundancyRow& stacked = row_of(rows, RowKind::kStacked, 7);
+  CHECK(stacked.failures == doctest::Approx(row_of(rows, RowKind::kSpare, 7).failures));
+  CHECK(stacked.stacks == doctest::Approx(7));
+}
+
+TEST_CASE("the optimum is the row of the least time; nothing that fails needs nothing") {
+  RedundancyStudy setup = study();
+  auto rows = redundancy_rows(setup);
+  const int best = optimal_redundancy(setup, rows);
+  for (const RedundancyRow& row : rows) {
+    if (row.kind == RowKind::kSpare) {
+      const RedundancyRow& chosen = best == 1 ? rows.front() : row_of(rows, RowKind::kSpare, best);
+      CHECK(chosen.time_ratio <= row.time_ratio);
+    }
+  }
+  setup.system.environment.group_mtbf_s = std::numeric_limits<double>::infinity();
+  rows = redundancy_rows(setup);
+  CHECK(optimal_redundancy(setup, rows) == 0);
+  for (const RedundancyRow& row : rows) {
+    const bool replicates = row.kind == RowKind::kFamilies || row.kind == RowKind::kStacked;
+    CHECK(row.time_ratio == doctest::Approx(replicates ? (1 + 20.0 * row.r) / 21 : 1));
+    CHECK(row.failures >= 1);
+  }
+}
+
+TEST_CASE("today's clusters want checkpoints, restarts of an hour every five minutes want SPARe") {
+  RedundancyStudy setup = study();
+  // 128 groups of 128 GPUs; 419 interruptions in 54 days.
+  setup.system.units = 128;
+  setup.system.step = {0.5, 6};
+  setup.system.environment = {128 * 54 * 86'400.0 / 419, 600, 10, 0, 0.2};
+  setup.system.steps = 100'000;
+  CHECK(optimal_redundancy(setup, redundancy_rows(setup)) == 1);
+
+  setup.system.units = 200;
+  setup.system.step = {2, 64};
+  setup.system.environment = {200 * 300.0, 3600, 60, 0, 0.2};
+  setup.r_max = 12;
+  const auto rows = redundancy_rows(setup);
+  const int best = optimal_redundancy(setup, rows);
+  CHECK(best >= 7);
+  CHECK(best <= 10);
+  double replication = std::numeric_limits<double>::infinity();
+  for (const RedundancyRow& row : rows) {
+    if (row.kind == RowKind::kStacked) replication = std::min(replication, row.time_ratio);
+  }
+  const double gain = 1 - row_of(rows, RowKind::kSpare, best).time_ratio / replication;
+  CHECK(gain > 0.40);  // the paper: 40 to 50 %
+  CHECK(gain < 0.55);
+}
+
+TEST_CASE("trials meet the closed forms, and do not depend on how they are split") {
+  const RedundancyStudy setup = study();
+  const auto rows = redundancy_rows(setup);
+  for (const RowKind kind : {RowKind::kCheckpoint, RowKind::kStacked, RowKind::kFamilies, RowKind::kSpare}) {
+    const RedundancyRow& row = kind == RowKind::kCheckpoint ? rows.front() : row_of(rows, kind, 3);
+    std::vector<RedundancyTrial> trials;
+    for (std::int64_t number = 0; number < 40; ++number)
+      trials.push_back(redundancy_trial(setup, row, number));
+    CHECK(redundancy_trial(setup, row, 17).time_ratio == trials[17].time_ratio);
+    const RedundancySimulated simulated = summarize(trials);
+    CHECK(std::abs(simulated.failures.value - row.failures) <= 4 * simulated.failures.standard_error + 1e-12);
+    CHECK(simulated.stacks == doctest::Approx(row.stacks).epsilon(0.03));
+    CHECK(simulated.availability == doctest::Approx(row.availability).epsilon(0.03));
+    CHECK(std::abs(simulated.time_ratio.value / row.time_ratio - 1) <
+          0.01 + 4 * simulated.time_ratio.standard_error / row.time_ratio);
+  }
+}
+
+TEST_CASE("faster recovery never raises the best time at any r") {
+  RedundancyStudy slow = study();
+  slow.system.environment.restart_s = 800;
+  RedundancyStudy fast = slow;
+  fast.system.environment.restart_s = 20;
+  const auto slow_rows = redundancy_rows(slow);
+  const auto fast_rows = redundancy_rows(fast);
+  for (std::size_t i = 0; i < slow_rows.size(); ++i)
+    CHECK(fast_rows[i].time_ratio <= slow_rows[i].time_ratio);
+}
