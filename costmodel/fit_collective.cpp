@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kTableSamples = 24;
 constexpr double kLeastScoredBytes = 65536;
-constexpr double kStrangePercent = 10;
+constexpr double kStrangePercent = 6;
 
 // A device's profile with one collective fitted, and each source's factor.
 struct FittedLink {
@@ -162,14 +162,22 @@ std::vector<CollectiveSample> plausible(const Hardware& start, Collective collec
 // timing.
 void split_off_strangers(const FittedLink& fitted, int reference, std::vector<CollectiveSample>& kept,
                          std::vector<CollectiveSample>& others) {
-  std::map<int, std::vector<double>> errors;
+  std::map<int, std::vector<double>> ratios;
   for (const CollectiveSample& sample : kept) {
-    errors[sample.source].push_back(predict(fitted, sample) / sample.seconds - 1);
+    if (sample.bytes >= kLeastScoredBytes) {
+      ratios[sample.source].push_back(sample.seconds / predict(fitted, sample));
+    }
+  }
+  std::map<int, double> mean_error;
+  for (const auto& [source, list] : ratios) {
+    std::vector<double> errors;
+    const double scale = median_of(list);
+    for (const double ratio : list) errors.push_back(scale / ratio - 1);
+    mean_error[source] = summarize(errors).mean;
   }
   std::vector<CollectiveSample> alike;
   for (const CollectiveSample& sample : kept) {
-    const bool strange =
-        sample.source != reference && summarize(errors[sample.source]).mean > kStrangePercent;
+    const bool strange = sample.source != reference && mean_error[sample.source] > kStrangePercent;
     (strange ? others : alike).push_back(sample);
   }
   kept = std::move(alike);
@@ -188,7 +196,13 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
     return fit_pooled(hardware, collective, preferred, seen);
   };
   std::vector<CollectiveSample> others;
-  split_off_strangers(fit_seen(kept), reference_source(kept, preferred), kept, others);
+  // Judged by a fit on the reference alone: a large stranger would bend a pooled one its way.
+  const int reference = reference_source(kept, preferred);
+  std::vector<CollectiveSample> of_reference;
+  for (const CollectiveSample& sample : kept) {
+    if (sample.source == reference) of_reference.push_back(sample);
+  }
+  split_off_strangers(fit_seen(of_reference), reference, kept, others);
   std::vector<CollectiveSample> scored;
   for (const CollectiveSample& sample : kept) {
     if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);
