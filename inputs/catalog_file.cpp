@@ -4,7 +4,9 @@
 #include "inputs/catalog_offers.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/document.hpp"
+#include "inputs/profile_file.hpp"
 #include "inputs/skypilot.hpp"
+#include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -34,6 +36,20 @@ void add_skypilot(Catalog& catalog, std::string text, const std::string& name, D
                notes);
 }
 
+// A device profile that `trainfront calibrate` wrote: it takes the place of the device's own.
+void add_profile(Catalog& catalog, std::string_view text, const std::string& name, const std::string& device,
+                 Diagnostics& faults) {
+  const auto entry = std::find_if(catalog.devices.begin(), catalog.devices.end(),
+                                  [&](const DeviceEntry& known) { return known.device.id == device; });
+  if (entry == catalog.devices.end()) {
+    const std::vector<std::string> known = catalog.device_ids();
+    faults.add({name, {}, "device", "not in the catalogue", device, "", nearest(device, known)});
+    return;
+  }
+  entry->device.profile = parse_profile(text, name, entry->device.profile, faults);
+  entry->measured = true;
+}
+
 }  // namespace
 
 void add_catalog_file(Catalog& catalog, const std::filesystem::path& file, Diagnostics& faults,
@@ -44,7 +60,9 @@ void add_catalog_file(Catalog& catalog, const std::filesystem::path& file, Diagn
   std::string ending = file.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (ending == ".toml") {
+  if (const std::string device = ending == ".toml" ? profile_device(*text) : ""; !device.empty()) {
+    add_profile(catalog, *text, name, device, faults);
+  } else if (ending == ".toml") {
     add_catalog_toml(catalog, *text, name, faults, notes);
   } else if (ending == ".csv" && is_skypilot(*text, name)) {
     add_skypilot(catalog, std::move(*text), name, faults, notes);

@@ -175,7 +175,7 @@ void read_switch_reduce(Reader& reader, costmodel::SwitchReduceFit& fit) {
 }
 
 void read_heading(Reader& reader, const Value& root, DeviceProfile& profile) {
-  for (const char* key : {"schema", "name", "sources"}) reader.know("", key);
+  for (const char* key : {"schema", "device", "name", "sources"}) reader.know("", key);
   const Value* schema = root.find("schema");
   if (schema == nullptr || schema->kind != Value::Kind::kInteger || schema->integer != kProfileSchema) {
     reader.fault(schema == nullptr ? root : *schema, "schema", "not a profile that this version reads",
@@ -231,6 +231,15 @@ DeviceProfile read_profile(const std::filesystem::path& path, const DeviceProfil
                            Diagnostics& faults) {
   const std::optional<std::string> text = read_text(path, faults);
   return text ? parse_profile(*text, path.string(), base, faults) : base;
+}
+
+std::string profile_device(std::string_view text) {
+  Diagnostics ignored;
+  const Document document = parse_toml(text, "", ignored);
+  const Value* schema = document.root.find("schema");
+  const Value* device = document.root.find("device");
+  const bool is_profile = schema != nullptr && device != nullptr && device->kind == Value::Kind::kText;
+  return is_profile ? device->text : "";
 }
 
 }  // namespace trainfront::inputs

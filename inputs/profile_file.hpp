@@ -21,7 +21,11 @@ costmodel::DeviceProfile parse_profile(std::string_view text, std::string file,
 costmodel::DeviceProfile read_profile(const std::filesystem::path& path, const costmodel::DeviceProfile& base,
                                       Diagnostics& faults);
 
-// The file's text. parse_profile(write_profile(p)) == p up to the rounding of numbers to six digits.
-std::string write_profile(const costmodel::DeviceProfile& profile);
+// The file's text, for the device of that id. What the profile only scales from the data sheet is left out;
+// the rest reads back as it is, up to the rounding of numbers to six digits.
+std::string write_profile(const costmodel::DeviceProfile& profile, std::string_view device);
+
+// The device that a profile's text is for, as it spells it; empty if the text is no profile.
+std::string profile_device(std::string_view text);
 
 }  // namespace trainfront::inputs

@@ -160,7 +160,7 @@ int run_calibrate(const CalibrateOptions& options) {
                                .suggestion = ""}});
   }
   const std::string output = options.output.empty() ? start.id + ".toml" : options.output;
-  write_file(output, inputs::write_profile(fit.device.profile));
+  write_file(output, inputs::write_profile(fit.device.profile, start.id));
   if (options.json) {
     print_json(fit, output, measurements, faults.faults().size());
   } else {

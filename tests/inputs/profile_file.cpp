@@ -38,13 +38,15 @@ TEST_CASE("a profile that is written and read again is the same text") {
   profile.bf16.table.log_values = {-9.5, -9.25, -9, -8.5, -8.25, -8};
   profile.attention.evidence = costmodel::Evidence::kInterpolated;
   profile.network = {.latency_scale = 2.5, .efficiency = 0.9, .most_domains = 4};
-  const std::string text = write_profile(profile);
+  const std::string text = write_profile(profile, "h100-sxm");
   Diagnostics faults;
   const costmodel::DeviceProfile again = parse_profile(text, "p.toml", base_profile(), faults);
   for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
-  CHECK(write_profile(again) == text);
+  CHECK(write_profile(again, "h100-sxm") == text);
   CHECK(again.bf16.table == profile.bf16.table);
   CHECK(again.network.most_domains == 4);
+  CHECK(profile_device(text) == "h100-sxm");
+  CHECK(profile_device("[[device]]\nid = \"x\"\n").empty());
   CHECK(text.find("memory_bound") == std::string::npos);  // data-sheet values are not written
 }
 
