@@ -93,10 +93,11 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
   const auto options = std::make_shared<RedundancyOptions>();
   CLI::App* command =
       add_command(app, "redundancy", "Tabulate over r what redundancy does for a system that fails", options);
-  command->add_option("--groups", options->groups, "N: groups of the system, each lost as a whole")
-      ->required();
-  command->add_option("--mtbf", options->mtbf, "Mean time between failures of the whole system; inf: none")
-      ->required();
+  command->add_option("file", options->file, "A sweep file (TOML), one of whose plans is the system");
+  command->add_option("--plan", options->plan,
+                      "Id of that plan; default: the one that answers the file's goal");
+  command->add_option("--groups", options->groups, "N: groups of the system, each lost as a whole");
+  command->add_option("--mtbf", options->mtbf, "Mean time between failures of the whole system; inf: none");
   command->add_option("--weibull-shape", options->weibull_shape, "1: exponential")->capture_default_str();
   command->add_option("--rate", options->rate, "The failure rate is falling with the survivors, or constant")
       ->capture_default_str();

@@ -48,9 +48,10 @@ std::optional<int> whole_number(std::string_view text) {
 }
 
 void read_range(const RedundancyOptions& options, Checker& check, faults::RedundancyStudy& study) {
+  const std::int64_t groups = study.system.units;
   if (options.r.empty()) {
-    study.r_min = static_cast<int>(std::min<std::int64_t>(2, options.groups));
-    study.r_max = static_cast<int>(std::min<std::int64_t>(20, options.groups));
+    study.r_min = static_cast<int>(std::min<std::int64_t>(2, groups));
+    study.r_max = static_cast<int>(std::min<std::int64_t>(20, groups));
     return;
   }
   const std::size_t colon = options.r.find(':');
@@ -65,20 +66,14 @@ void read_range(const RedundancyOptions& options, Checker& check, faults::Redund
   check.require(*low <= *high,
                 fmt::format("--r {}: the first number must not be above the second", options.r));
   check.require(*high <= kMostRedundancy, fmt::format("--r {}: at most {}", options.r, kMostRedundancy));
-  check.require(
-      options.groups < 1 || *high <= options.groups,
-      fmt::format("--r {}: a shard cannot have more hosts than the {} groups", options.r, options.groups));
+  check.require(groups < 1 || *high <= groups,
+                fmt::format("--r {}: a shard cannot have more hosts than the {} groups", options.r, groups));
   study.r_min = *low;
   study.r_max = *high;
 }
 
-}  // namespace
-
-faults::RedundancyStudy redundancy_study(const RedundancyOptions& options) {
-  Checker check;
-  faults::RedundancyStudy study;
-  faults::Simulation& system = study.system;
-
+// The system's own options, in place of a plan.
+void read_system(const RedundancyOptions& options, Checker& check, faults::Simulation& system) {
   check.require(options.groups >= 1 && options.groups <= kMostGroups,
                 fmt::format("--groups {}: needs a whole number from 1 to {}", options.groups, kMostGroups));
   system.units = options.groups;
@@ -97,22 +92,6 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options) {
   system.law.rate_falls = options.rate != "constant";
   system.law.failures_in_restart = options.failures_in_restart;
 
-  if (options.placement == "random") {
-    system.placement = faults::Placement::kRandom;
-  } else if (options.placement == "consecutive") {
-    system.placement = faults::Placement::kConsecutive;
-  } else {
-    check.require(options.placement == "golomb",
-                  fmt::format("--placement \"{}\": one of golomb, random, consecutive", options.placement));
-  }
-  check.require(options.sub_shards >= 1 && options.sub_shards <= 1024,
-                fmt::format("--sub-shards {}: needs a whole number from 1 to 1024", options.sub_shards));
-  system.protection.sub_shards = options.sub_shards;
-  check.require(
-      options.k_max >= 0 && (options.groups < 1 || options.k_max <= options.groups),
-      fmt::format("--k-max {}: needs a whole number from 0 (never) to the number of groups", options.k_max));
-  system.protection.k_max = options.k_max;
-
   system.environment.restart_s = check.duration_s("--restart", options.restart, true);
   system.environment.save_s = check.duration_s("--checkpoint", options.checkpoint, true);
   system.environment.detect_s = check.duration_s("--detect", options.detect, true);
@@ -129,6 +108,39 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options) {
   check.require(options.steps >= 1 && options.steps <= 1'000'000'000,
                 fmt::format("--steps {}: needs a whole number from 1 to 1e9", options.steps));
   system.steps = options.steps;
+}
+
+}  // namespace
+
+faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const faults::Simulation* given) {
+  Checker check;
+  faults::RedundancyStudy study;
+  faults::Simulation& system = study.system;
+
+  check.require(options.plan.empty() || given != nullptr, "--plan: needs a sweep file");
+  if (given != nullptr) {
+    check.require(options.groups == 0 && options.mtbf.empty(),
+                  "--groups, --mtbf: the sweep file's plan gives them");
+    system = *given;
+  } else {
+    read_system(options, check, system);
+  }
+  if (options.placement == "random") {
+    system.placement = faults::Placement::kRandom;
+  } else if (options.placement == "consecutive") {
+    system.placement = faults::Placement::kConsecutive;
+  } else {
+    check.require(options.placement == "golomb",
+                  fmt::format("--placement \"{}\": one of golomb, random, consecutive", options.placement));
+  }
+  check.require(options.sub_shards >= 1 && options.sub_shards <= 1024,
+                fmt::format("--sub-shards {}: needs a whole number from 1 to 1024", options.sub_shards));
+  system.protection.sub_shards = options.sub_shards;
+  check.require(
+      options.k_max >= 0 && options.k_max <= std::max<std::int64_t>(1, system.units),
+      fmt::format("--k-max {}: needs a whole number from 0 (never) to the number of groups", options.k_max));
+  system.protection.k_max = options.k_max;
+
   check.require(options.checkpoint_every == -1 || options.checkpoint_every >= 1,
                 fmt::format("--checkpoint-every {}: needs a whole number of steps, at least 1",
                             options.checkpoint_every));

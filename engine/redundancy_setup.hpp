@@ -8,8 +8,10 @@
 
 namespace trainfront::engine {
 
-// The system that the options describe. Throws UsageError that names every option that is wrong.
-faults::RedundancyStudy redundancy_study(const RedundancyOptions& options);
+// The system that the options describe; `given`, if any, stands for all of them but placement, sub-shards,
+// k_max, checkpoint_every, r and seed. Throws UsageError that names every option that is wrong.
+faults::RedundancyStudy redundancy_study(const RedundancyOptions& options,
+                                         const faults::Simulation* given = nullptr);
 
 // What the user should know though nothing is wrong. One sentence each.
 std::vector<std::string> redundancy_notes(const RedundancyOptions& options,

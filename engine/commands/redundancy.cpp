@@ -10,6 +10,7 @@
 #include "engine/atomic_file.hpp"
 #include "engine/errors.hpp"
 #include "engine/redundancy_setup.hpp"
+#include "engine/redundancy_sweep.hpp"
 #include "engine/reports/json_writer.hpp"
 #include "engine/reports/redundancy_plot.hpp"
 #include "engine/reports/text_table.hpp"
@@ -108,8 +109,8 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
   json.end_object();
 }
 
-std::string to_json(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
-                    const std::vector<RedundancySimulated>& simulated,
+std::string to_json(const RedundancyStudy& study, const std::string& plan,
+                    const std::vector<RedundancyRow>& rows, const std::vector<RedundancySimulated>& simulated,
                     const std::vector<std::string>& notes) {
   JsonWriter json;
   json.begin_object()
@@ -117,6 +118,7 @@ std::string to_json(const RedundancyStudy& study, const std::vector<RedundancyRo
       .field("groups", study.system.units)
       .field("optimal_r", optimal_redundancy(study, rows))
       .field("optimal_r_paper", faults::paper::optimal_redundancy(study.system.units));
+  if (!plan.empty()) json.field("plan", plan);
   json.begin_array("rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     write_row(rows[i], simulated.empty() ? nullptr : &simulated[i], json);
@@ -190,7 +192,13 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
 }  // namespace
 
 int run_redundancy(const RedundancyOptions& options, World& world) {
-  const RedundancyStudy study = world.together([&] { return redundancy_study(options); });
+  std::optional<PlanSystem> planned;
+  if (!options.file.empty()) {
+    planned = system_of_sweep(options, world);
+    if (!planned) return kNothingFeasible;
+  }
+  const RedundancyStudy study =
+      world.together([&] { return redundancy_study(options, planned ? &planned->system : nullptr); });
   const std::vector<RedundancyRow> rows = world.together([&] { return redundancy_rows(study); });
   std::vector<RedundancyTrial> trials;
   if (options.simulate > 0) {
@@ -206,13 +214,15 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
     for (std::size_t i = 0; i < rows.size() && each > 0; ++i) {
       simulated.push_back(faults::summarize(std::span(trials).subspan(i * each, each)));
     }
-    const std::vector<std::string> notes = redundancy_notes(options, study);
+    std::vector<std::string> notes = redundancy_notes(options, study);
+    if (planned) notes.insert(notes.end(), planned->notes.begin(), planned->notes.end());
     if (!options.plot.empty()) write_file(options.plot, redundancy_plot(rows, simulated));
     if (options.json) {
-      print(to_json(study, rows, simulated, notes));
+      print(to_json(study, planned ? planned->plan : "", rows, simulated, notes));
       return int{kDone};
     }
     for (const std::string& note : notes) say("note: " + note);
+    if (planned) print(planned->plan + "\n");
     print(to_text(study, rows, simulated));
     return int{kDone};
   });

@@ -9,6 +9,8 @@ namespace trainfront::engine {
 
 // Durations are text: seconds, or "90s", "30m", "12h".
 struct RedundancyOptions {
+  std::string file;  // a sweep file, whose plan gives the system instead of the options
+  std::string plan;  // id of a plan of the file; empty: the one that answers its goal
   std::int64_t groups = 0;
   std::string mtbf;  // of the whole system; "inf": nothing fails
   double weibull_shape = 1;

@@ -1,0 +1,98 @@
+#include "engine/redundancy_sweep.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/step_time.hpp"
+#include "engine/answer.hpp"
+#include "engine/errors.hpp"
+#include "engine/reports/readable.hpp"
+#include "engine/sweep_job.hpp"
+#include "engine/terminal.hpp"
+#include "search/environment.hpp"
+#include "search/evaluate.hpp"
+
+namespace trainfront::engine {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+
+std::uint64_t plan_number(const std::string& text, const search::Space& space) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number >= space.size()) {
+    throw UsageError(
+        fmt::format("--plan \"{}\": needs an id as in front.csv, from 0 to {}", text, space.size() - 1));
+  }
+  if (search::evaluate(space, number).verdict == search::Verdict::kFeasible) return number;
+  throw UsageError(fmt::format("--plan {}: this plan is not feasible; trainfront explain says why", text));
+}
+
+}  // namespace
+
+PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
+  const search::Problem& problem = space.problem();
+  const search::Plan plan = space.decode(index);
+  const search::HardwareClass& rented = problem.hardware[static_cast<std::size_t>(plan.hardware)];
+  const costmodel::Hardware& hardware = rented.hardware;
+  const costmodel::Offer& offer = rented.offers[static_cast<std::size_t>(plan.offer)];
+  const std::int64_t nodes = costmodel::nodes_for(plan.gpus, hardware.gpus_per_node);
+  const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
+                                           costmodel::default_profile(plan.layout.framework));
+  const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
+  const faults::FailingUnit unit =
+      faults::failing_unit(plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
+
+  PlanSystem result;
+  faults::Simulation& system = result.system;
+  system.units = unit.units;
+  system.law = problem.failures.law;
+  system.step = {step.fixed_s, step.per_stack_s};
+  system.environment = search::recovery_costs(problem.failures, plan.protection, nodes,
+                                              search::checkpoint_bytes(problem.model, problem.recipe));
+  system.environment.group_mtbf_s =
+      search::unit_mtbf_s(search::node_failures_per_s(problem.failures, rented, offer), unit);
+  const double steps = search::steps_needed(problem.recipe, plan.global_batch);
+  system.steps = std::clamp<std::int64_t>(std::llround(steps), 1, kMostSteps);
+
+  result.plan = fmt::format("plan {}: {} on {} {}, {} failing units of {} groups", plan.index,
+                            readable_layout(plan.layout), plan.gpus, hardware.device.id, unit.units,
+                            unit.groups_per_unit);
+  if (faults::state_copies(unit, plan.layout.dp, search::groups_per_state_copy(plan.layout)) < 2) {
+    result.notes.push_back(
+        "this plan's layout keeps one copy of the optimiser's state over all groups, so that no failure "
+        "can be masked on it; replication and SPARe are shown for a layout with its step whose units "
+        "each hold all of it");
+  }
+  return result;
+}
+
+std::optional<PlanSystem> system_of_sweep(const RedundancyOptions& options, World& world) {
+  const LoadedSweep sweep = load_sweep(world, options.file);
+  if (!options.plan.empty()) {
+    return world.together([&] {
+      return std::make_optional(system_of_plan(sweep.space, plan_number(options.plan, sweep.space)));
+    });
+  }
+  JobOptions job_options;
+  job_options.threads = options.threads;
+  job_options.progress = ProgressMode::kNone;
+  const JobResult job = run_sweep_job(world, sweep, false, job_options);
+  std::string chosen;
+  if (world.rank() == 0 && job.complete) {
+    const search::Goal& goal = sweep.space.problem().goal;
+    const Answer answer = find_answer(job.harvest.front, goal);
+    const std::optional<search::Point>& point = answer.plan ? answer.plan : answer.nearest;
+    if (!answer.plan) say(why_no_plan(sweep.space, job.harvest, goal, answer));
+    if (point) chosen = std::to_string(point->index);
+  }
+  chosen = world.broadcast(chosen);
+  if (chosen.empty()) return std::nullopt;
+  return world.together([&] { return std::make_optional(system_of_plan(sweep.space, std::stoull(chosen))); });
+}
+
+}  // namespace trainfront::engine
