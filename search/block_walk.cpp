@@ -54,21 +54,19 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
 
 void BlockWalk::run(const Block& block) {
   block_ = block;
-  block_costs_ = nullptr;
-  block_memories_ = nullptr;
+  block_costs_.reset();
+  block_memories_.reset();
   for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape) walk_shape(shape);
 }
 
-const costmodel::LayoutMemory* BlockWalk::memories(std::size_t shape) {
-  if (block_memories_ == nullptr)
-    block_memories_ = &space_.tables().memories(hardware_, block_.first_shape, block_.last_shape);
-  const LayoutList& list = space_.layouts(hardware_);
-  return block_memories_->data() + (list.stages[shape] - list.stages[block_.first_shape]);
+const PackedMemory& BlockWalk::memories() {
+  if (!block_memories_)
+    block_memories_ = space_.tables().memories(hardware_, block_.first_shape, block_.last_shape);
+  return *block_memories_;
 }
 
 const costmodel::LayoutCost& BlockWalk::cost() {
-  if (block_costs_ == nullptr)
-    block_costs_ = &space_.tables().costs(hardware_, block_.first_shape, block_.last_shape);
+  if (!block_costs_) block_costs_ = space_.tables().costs(hardware_, block_.first_shape, block_.last_shape);
   if (!cost_is_of_shape_) cost_ = (*block_costs_)[shape_ - block_.first_shape];
   cost_is_of_shape_ = true;
   cost_.layout = layout_;
@@ -107,10 +105,10 @@ void BlockWalk::walk_shape(std::size_t shape) {
   shape_ = shape;
   cost_is_of_shape_ = false;
   for (Flush& flush : flushes_) flush.known = false;
-  const costmodel::LayoutMemory* of_stage = memories(shape);
-  costmodel::LayoutMemory memory = *of_stage;
+  std::size_t stage = list.stages[shape] - list.stages[block_.first_shape];
+  costmodel::LayoutMemory memory = memories()[stage];
   for (std::size_t position = first; position < last; ++position) {
-    if (position > first && list.layouts[position].zero != layout_.zero) memory = *++of_stage;
+    if (position > first && list.layouts[position].zero != layout_.zero) memory = memories()[++stage];
     layout_ = list.layouts[position];
     layout_.dp = static_cast<int>(dp_);
     memory.shard_ranks = layout_.shard_group;
@@ -202,7 +200,8 @@ bool BlockWalk::prune(ProtectionPart& part, Step& step) {
   if (options_.brute_force) return false;
   const Flush& known = flush(step.batch);
   const double work_s = steps_[step.batch] * known.time_s;
-  if (!(work_s >= part.dominated_work_at_least_overhead(dominated_))) return prune_by_step(part, step);
+  if (!(work_s >= part.dominated_work_at_least_overhead(known.stack_share, dominated_)))
+    return prune_by_step(part, step);
   double most_step_s = kNever;
   double most_work_s = kNever;
   if (!part.progress_is_known(work_s, most_work_s, most_step_s)) {
@@ -219,11 +218,12 @@ bool BlockWalk::prune_by_step(ProtectionPart& part, Step& step) {
   const double step_s = time.with_stacks(1);
   const double work_s = steps_[step.batch] * step_s;
   if (is_odd(part, time) || !part.progress_is_known(work_s, work_s, step_s)) return false;
-  if (work_s >= part.dominated_work_at_least_overhead(dominated_)) {
+  const double stack_share = time.per_stack_s / step_s;
+  if (work_s >= part.dominated_work_at_least_overhead(stack_share, dominated_)) {
     count_pruned(part, Bound::kStep, work_s);
     return true;
   }
-  if (work_s >= part.dominated_work(time.per_stack_s / step_s, dominated_)) {
+  if (work_s >= part.dominated_work(stack_share, dominated_)) {
     count_pruned(part, Bound::kProtection, work_s);
     return true;
   }

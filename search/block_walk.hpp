@@ -61,7 +61,7 @@ class BlockWalk {
   void count_endless(std::size_t cell, const UnitKernel& kernel);
   void count_illegal(costmodel::Rule rule, std::uint64_t plans);
   void count_pruned(ProtectionPart& part, Bound bound, double work_s);
-  const costmodel::LayoutMemory* memories(std::size_t shape);
+  const PackedMemory& memories();
   const costmodel::LayoutCost& cost();
   const Flush& flush(std::size_t batch);
   const costmodel::StepTime& time_of(Step& step);
@@ -83,8 +83,8 @@ class BlockWalk {
   DominatedTimes dominated_;
   // What is at hand: made when first needed, since most shapes fit neither the batch nor the memory.
   Block block_;
-  const std::vector<costmodel::LayoutCost>* block_costs_ = nullptr;
-  const std::vector<costmodel::LayoutMemory>* block_memories_ = nullptr;
+  std::shared_ptr<const Tables::Costs> block_costs_;
+  std::shared_ptr<const PackedMemory> block_memories_;
   std::size_t shape_ = 0;
   std::int64_t dp_ = 0;
   costmodel::Layout layout_;

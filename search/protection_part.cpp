@@ -35,50 +35,89 @@ bool ProtectionPart::is_used(std::size_t cell) const {
   return setup_.cells[cell].legal_offers > 0 && !protections_[cell % setup_.spares.size()].empty();
 }
 
-double ProtectionPart::dominated_work_at_least_overhead(const DominatedTimes& dominated) {
+double ProtectionPart::dominated_work_at_least_overhead(double stack_share, const DominatedTimes& dominated) {
   if (!masking_) return dominated_work(0, dominated);
-  if (without_overhead_.version == dominated.version) return without_overhead_.work_s;
-  without_overhead_.version = dominated.version;
-  double work_s = 0;
-  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
-    if (is_used(cell)) work_s = std::max(work_s, dominated.from_s[cell]);
-  return without_overhead_.work_s = work_s * kGuard;
+  const int number = static_cast<int>(std::clamp(stack_share, 0.0, 1.0) * kBuckets);
+  Bucket& bucket = without_tables_[static_cast<std::size_t>(number)];
+  if (bucket.factor.empty()) bucket.factor = factors_without_tables(static_cast<double>(number) / kBuckets);
+  return dominated_work(bucket, dominated);
 }
 
 double ProtectionPart::dominated_work(double stack_share, const DominatedTimes& dominated) {
   const int number = static_cast<int>(std::clamp(stack_share, 0.0, 1.0) * kBuckets);
   Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
-  if (bucket.version == dominated.version) return bucket.work_s;
   if (bucket.factor.empty()) kernel().least_factors(static_cast<double>(number) / kBuckets, bucket.factor);
+  return dominated_work(bucket, dominated);
+}
+
+double ProtectionPart::dominated_work(Bucket& bucket, const DominatedTimes& dominated) {
+  if (bucket.version == dominated.version) return bucket.work_s;
   bucket.version = dominated.version;
   double work_s = 0;
   for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
     if (!is_used(cell)) continue;
     const double time_s = dominated.from_s[cell];
     if (std::isfinite(bucket.factor[cell])) work_s = std::max(work_s, time_s / bucket.factor[cell]);
-    work_s = std::max(
-        work_s, kernel().work_from_scratch(cell / setup_.spares.size(), cell % setup_.spares.size(), time_s));
+    if (!masking_)
+      work_s = std::max(work_s, kernel().work_from_scratch(cell / setup_.spares.size(),
+                                                           cell % setup_.spares.size(), time_s));
   }
   return bucket.work_s = work_s * kGuard;
 }
 
-// Failures are mild where the mean time between those of all units together is long against restarts, saves
-// and steps. Then no way of masking them slows the training a thousandfold, and none need be looked at one by
-// one.
-double ProtectionPart::most_step_of_mild_failures() const {
-  constexpr double kMostRestart = 0.1;  // of the time between failures
-  constexpr double kMostSave = 0.005;
-  constexpr double kMostLost = 0.1;
-  double most_step_s = kNever;
+// Least time over work. Replication computes r stacks all along. The others run at one stack only while
+// nothing is lost; each cycle begins so and ends with a restart, so that they pay a restart per failure or
+// the first step of stacks, whichever is less.
+std::vector<double> ProtectionPart::factors_without_tables(double stack_share) const {
+  // Classes of stacks close to each other are merged; that may gain a little of the first step's cost.
+  constexpr double kMerging = 0.995;
+  std::vector<double> factors;
   for (const RateClass& rate : setup_.rates) {
     const double failures_per_s =
         static_cast<double>(unit_.units) / unit_mtbf_s(rate.failures_per_node_s, unit_);
     for (const auto& usable : protections_) {
-      for (int protection : usable) {
-        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(protection)]);
-        const double restart_s = std::max(terms.restart_s, terms.voluntary_s);
-        if (!(failures_per_s * restart_s <= kMostRestart) || !(failures_per_s * terms.save_s <= kMostSave))
-          return -1;
+      double least = kNever;
+      for (int number : usable) {
+        const auto& protection = setup_.problem.protections[static_cast<std::size_t>(number)];
+        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
+        double factor = 1;
+        if (protection.scheme == faults::Scheme::kReplication) {
+          factor = 1 + stack_share * (protection.r - 1);
+        } else {
+          const double restarts = failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
+          factor = std::max(1.0, kMerging * (1 + std::min(restarts, stack_share / protection.sub_shards)));
+        }
+        least = std::min(least, factor);
+      }
+      factors.push_back(least);
+    }
+  }
+  return factors;
+}
+
+// Failures are mild where the mean time between those of all units together is long against saves and steps,
+// and not too short against restarts. Then no way of masking them slows the training a thousandfold, and none
+// need be looked at one by one.
+double ProtectionPart::most_step_of_mild_failures() const {
+  constexpr double kMostSave = 0.5 * Tables::kShortSave * Tables::kShortSave;
+  constexpr double kMostLost = 0.2;
+  constexpr double kMostSlowdown = 0.98 * faults::kMostSlowdown;
+  const double units = static_cast<double>(unit_.units);
+  // Of the work: half of it at most is lost to patches and stops.
+  const double kept = 0.5 * tables_.least_efficiency();
+  const double most_stacks = 2 * (std::log(units) + 1);
+  double most_step_s = kNever;
+  for (const RateClass& rate : setup_.rates) {
+    const double failures_per_s = units / unit_mtbf_s(rate.failures_per_node_s, unit_);
+    for (const auto& usable : protections_) {
+      for (int number : usable) {
+        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
+        const double restarts = failures_per_s * std::max(terms.restart_s, terms.voluntary_s);
+        const bool restarts_fail = setup_.problem.failures.law.failures_in_restart;
+        if (restarts_fail && !(restarts <= 0.5)) return -1;
+        const double cycle = restarts_fail ? 1 / (1 - restarts) : 1 + restarts;
+        if (!(failures_per_s * terms.save_s <= kMostSave)) return -1;
+        if (!((cycle * most_stacks + 8 * kMostLost) / kept <= kMostSlowdown)) return -1;
         if (failures_per_s > 0)
           most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);
       }

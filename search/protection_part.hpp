@@ -30,11 +30,10 @@ class ProtectionPart {
   std::uint64_t legal() const { return legal_; }  // (offer, protection) pairs
   UnitKernel& kernel();
 
-  // A bound that needs no kernel where failures are masked: no run takes less than its work. Elsewhere the
-  // exact least overhead.
-  double dominated_work_at_least_overhead(const DominatedTimes& dominated);
-  // With the overheads of steps with T(c) >= T(1) (1 + stack_share (c - 1)); the share is rounded down to a
-  // sixteenth.
+  // Work from which on they are dominated on steps with T(c) >= T(1) (1 + stack_share (c - 1)); the share is
+  // rounded down to a sixteenth. The first bound needs no tables where failures are masked; elsewhere the two
+  // are the same.
+  double dominated_work_at_least_overhead(double stack_share, const DominatedTimes& dominated);
   double dominated_work(double stack_share, const DominatedTimes& dominated);
 
   // Whether it is known, if the work and T(1) are within these, which protections make progress.
@@ -62,8 +61,12 @@ class ProtectionPart {
   bool masking_;
   Tables& tables_;
   std::unique_ptr<UnitKernel> kernel_;
-  std::array<Bucket, kBuckets + 1> buckets_;
-  Bucket without_overhead_;
+  using Buckets = std::array<Bucket, kBuckets + 1>;
+  double dominated_work(Bucket& bucket, const DominatedTimes& dominated);
+  std::vector<double> factors_without_tables(double stack_share) const;
+
+  Buckets buckets_;
+  Buckets without_tables_;
   double mild_step_s_ = -1;           // up to which failures are mild: all make progress
   std::vector<Certainty> certainty_;  // by cell
 };
