@@ -25,6 +25,34 @@ std::string toml_text(std::string_view text) {
 
 // TOML floats need a digit after the point or an exponent.
 std::string toml_number(double value) {
+  std::string text = fmt::format("{:.6g}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+// One row of numbers for each place on the other axes.
+std::string table_text(const std::string& section, AxisNames names, const costmodel::MonotoneTable& table) {
+  std::string text = fmt::format("\n[{}.table]\n", section);
+  for (std::size_t axis = 0; axis < names.size(); ++axis) {
+    std::vector<std::string> sizes;
+    for (const double log_size : table.axes[axis])
+      sizes.push_back(fmt::format("{:.10g}", std::exp2(log_size)));
+    text += fmt::format("{} = [{}]\n", names[axis], fmt::join(sizes, ", "));
+  }
+  text += "log_thousandths = [\n";
+  const std::size_t columns = table.axes[names.size() - 1].size();
+  for (std::size_t begin = 0; begin < table.log_values.size(); begin += columns) {
+    std::vector<long> row;
+    for (std::size_t i = begin; i < begin + columns; ++i)
+      row.push_back(std::lround(table.log_values[i] / kLogUnit));
+    text += fmt::format("  [{}],\n", fmt::join(row, ", "));
+  }
+  return text + "]\n";
+}
+
+}  // namespace
+
+std::string write_profile(const DeviceProfile& profile, std::string_view device) {
   std::string text = fmt::format("schema = {}\ndevice = {}\nname = {}\nsources = [\n", kProfileSchema,
                                  toml_text(device), toml_text(profile.name));
   for (const std::string& source : profile.sources) text += fmt::format("  {},\n", toml_text(source));
