@@ -1,4 +1,5 @@
-// Walks whole sweep files and prints what it took: sweep_bench [--threads N] [--brute-force] [--blocks N] SWEEP.toml...
+// Walks whole sweep files and prints what it took: sweep_bench [--threads N] [--brute-force] [--blocks N]
+// SWEEP.toml...
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -48,6 +49,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Of all threads; what a machine that others use too would have taken alone.
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 double peak_memory_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -56,14 +67,16 @@ double peak_memory_mb() {
 
 // Threads take blocks from a counter and share the front when a block is done.
 search::Harvest walk_all(const search::Space& space, const Options& options) {
-  const std::uint64_t stride = options.blocks > 0 ? std::max<std::uint64_t>(1, space.blocks() / options.blocks) : 1;
+  const std::uint64_t stride =
+      options.blocks > 0 ? std::max<std::uint64_t>(1, space.blocks() / options.blocks) : 1;
   std::atomic<std::uint64_t> next{0};
   std::mutex guard;
   search::Harvest whole;
   const auto work = [&] {
     search::Front incumbent;
     search::Harvest mine;
-    for (std::uint64_t block = next.fetch_add(stride); block < space.blocks(); block = next.fetch_add(stride)) {
+    for (std::uint64_t block = next.fetch_add(stride); block < space.blocks();
+         block = next.fetch_add(stride)) {
       search::walk(space, block, block + 1, incumbent, {.brute_force = options.brute_force}, mine);
       const std::lock_guard lock{guard};
       whole.merge(mine);
@@ -79,21 +92,24 @@ search::Harvest walk_all(const search::Space& space, const Options& options) {
 }
 
 void report(const std::string& file, const search::Space& space, const search::Harvest& harvest,
-            const Options& options, double setup_s, double walk_s) {
+            const Options& options, double setup_s, double walk_s, double cpu_s) {
   const search::Counts& counts = harvest.counts;
   const double plans = static_cast<double>(counts.plans);
   const double evaluated = static_cast<double>(counts.evaluated);
   std::uint64_t illegal = 0, pruned = 0;
   for (std::uint64_t n : counts.illegal) illegal += n;
   for (std::uint64_t n : counts.pruned) pruned += n;
-  fmt::print("{}: {:.3g} plans, {} blocks, {} threads{}\n", file, static_cast<double>(space.size()), space.blocks(),
-             options.threads, options.brute_force ? ", brute force" : "");
-  fmt::print("  set up {:.2f} s, walk {:.2f} s, peak memory {:.0f} MB\n", setup_s, walk_s, peak_memory_mb());
-  fmt::print("  {:.4g} M plans/s/core covered, {:.4g} M/s/core evaluated\n", plans / walk_s / options.threads / 1e6,
-             evaluated / walk_s / options.threads / 1e6);
-  fmt::print("  illegal {:.4g}, out of memory {:.4g}, evaluated {:.4g} ({:.2g} of the plans), pruned {:.4g}, not finite {:.4g}\n",
-             static_cast<double>(illegal), static_cast<double>(counts.out_of_memory), evaluated, evaluated / plans,
-             static_cast<double>(pruned), static_cast<double>(counts.non_finite));
+  fmt::print("{}: {:.3g} plans, {} blocks, {} threads{}\n", file, static_cast<double>(space.size()),
+             space.blocks(), options.threads, options.brute_force ? ", brute force" : "");
+  fmt::print("  set up {:.2f} s, walk {:.2f} s ({:.2f} s of processor), peak memory {:.0f} MB\n", setup_s,
+             walk_s, cpu_s, peak_memory_mb());
+  fmt::print("  {:.4g} M plans covered and {:.4g} M evaluated per second of processor\n", plans / cpu_s / 1e6,
+             evaluated / cpu_s / 1e6);
+  fmt::print(
+      "  illegal {:.4g}, out of memory {:.4g}, evaluated {:.4g} ({:.2g} of the plans), pruned {:.4g}, not "
+      "finite {:.4g}\n",
+      static_cast<double>(illegal), static_cast<double>(counts.out_of_memory), evaluated, evaluated / plans,
+      static_cast<double>(pruned), static_cast<double>(counts.non_finite));
   for (int bound = 0; bound < search::kBounds; ++bound)
     fmt::print("  pruned by {}: {:.4g}\n", search::bound_name(static_cast<search::Bound>(bound)),
                static_cast<double>(counts.pruned[static_cast<std::size_t>(bound)]));
@@ -101,8 +117,8 @@ void report(const std::string& file, const search::Space& space, const search::H
   if (!harvest.front.empty()) {
     const auto& fastest = harvest.front.points().front();
     const auto& cheapest = harvest.front.points().back();
-    fmt::print(", {:.1f} d for ${:.3g} M to {:.1f} d for ${:.3g} M", fastest.time_s / 86400, fastest.cost_usd / 1e6,
-               cheapest.time_s / 86400, cheapest.cost_usd / 1e6);
+    fmt::print(", {:.1f} d for ${:.3g} M to {:.1f} d for ${:.3g} M", fastest.time_s / 86400,
+               fastest.cost_usd / 1e6, cheapest.time_s / 86400, cheapest.cost_usd / 1e6);
   }
   fmt::print("\n");
 }
@@ -116,8 +132,9 @@ int main(int argc, char** argv) try {
     const search::Space space{inputs::read_sweep_file(file).problem};
     const double setup_s = seconds_since(start);
     const auto walking = Clock::now();
+    const double cpu_before_s = cpu_seconds();
     const search::Harvest harvest = walk_all(space, options);
-    report(file, space, harvest, options, setup_s, seconds_since(walking));
+    report(file, space, harvest, options, setup_s, seconds_since(walking), cpu_seconds() - cpu_before_s);
   }
   return options.files.empty() ? 2 : 0;
 } catch (const std::exception& error) {
