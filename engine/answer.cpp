@@ -15,8 +15,8 @@ std::string criterion_of(const search::Goal& goal) {
     return fmt::format("cheapest within {} and {}", readable_duration(*goal.deadline_s),
                        readable_money(*goal.budget_usd));
   }
-  if (goal.deadline_s) return "cheapest within " + readable_duration(*goal.deadline_s);
-  if (goal.budget_usd) return "fastest within " + readable_money(*goal.budget_usd);
+  if (goal.deadline_s) return fmt::format("cheapest within {}", readable_duration(*goal.deadline_s));
+  if (goal.budget_usd) return fmt::format("fastest within {}", readable_money(*goal.budget_usd));
   return "knee of the front";
 }
 

@@ -30,8 +30,10 @@ std::optional<double> parse_money_option(const char* option, const std::string& 
 search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline, const std::string& budget,
                          std::optional<double> probability) {
   search::Goal goal = of_file;
-  if (const auto wanted = parse_duration_option("--deadline", deadline)) goal.deadline_s = wanted;
-  if (const auto wanted = parse_money_option("--budget", budget)) goal.budget_usd = wanted;
+  if (!deadline.empty() || !budget.empty()) {
+    goal.deadline_s = parse_duration_option("--deadline", deadline);
+    goal.budget_usd = parse_money_option("--budget", budget);
+  }
   if (probability) goal.probability = probability;
   if (goal.probability) {
     throw UsageError(

@@ -67,13 +67,14 @@ int explain(const ExplainOptions& options, const search::Space& space, std::uint
   const search::Outcome outcome = search::evaluate(space, index);
   if (outcome.verdict != search::Verdict::kFeasible)
     return refuse(options, space, space.decode(index), outcome);
-  const Explanation explanation = explain_plan(space, index, !options.trace.empty());
+  Explanation explanation = explain_plan(space, index, !options.trace.empty());
+  explanation.row.id = id;
   if (!options.trace.empty()) {
     if (explanation.events.empty()) throw MachineError("the step has too many events for a trace");
     write_file(options.trace, trace_json(explanation));
     say("trace written to " + options.trace);
   }
-  print(options.json ? explanation_json(space, explanation, id) : explanation_text(space, explanation, id));
+  print(options.json ? explanation_json(space, explanation) : explanation_text(space, explanation));
   return kDone;
 }
 
@@ -126,7 +127,7 @@ int run_explain(const ExplainOptions& options, World& world) {
     if (!point) return explain_nothing(options, space, job.harvest, goal, answer);
     if (!answer.plan) say(why_no_plan(space, job.harvest, goal, answer));
     const std::optional<std::uint64_t> id = index_in(sweep.space, space, space.decode(point->index));
-    return explain(options, space, point->index, id ? std::to_string(*id) : "(outside the sweep)");
+    return explain(options, space, point->index, id ? std::to_string(*id) : "none: outside the sweep");
   });
 }
 

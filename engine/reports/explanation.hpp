@@ -32,10 +32,8 @@ struct Explanation {
 };
 Explanation explain_plan(const search::Space& space, std::uint64_t index, bool with_events);
 
-std::string explanation_json(const search::Space& space, const Explanation& explanation,
-                             const std::string& id);
-std::string explanation_text(const search::Space& space, const Explanation& explanation,
-                             const std::string& id);
+std::string explanation_json(const search::Space& space, const Explanation& explanation);
+std::string explanation_text(const search::Space& space, const Explanation& explanation);
 
 // The step in the Trace Event Format (JSON) that Perfetto and chrome://tracing read: a process a stage.
 std::string trace_json(const Explanation& explanation);

@@ -29,13 +29,12 @@ void write_evidence(const search::Space& space, const PlanRow& row, JsonWriter& 
 
 }  // namespace
 
-std::string explanation_json(const search::Space& space, const Explanation& explanation,
-                             const std::string& id) {
+std::string explanation_json(const search::Space& space, const Explanation& explanation) {
   const PlanRow& row = explanation.row;
   JsonWriter json;
   json.begin_object().begin_object("plan");
   write_row(row, json);
-  json.end_object().field("plan_id", id);
+  json.end_object();
 
   json.begin_object("step").field("total_s", row.outcome.step_time_s);
   write_amounts("parts", explanation.step_s, json);

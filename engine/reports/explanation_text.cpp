@@ -29,12 +29,11 @@ std::string parts_table(std::string_view title, std::vector<Amount> parts, doubl
 
 }  // namespace
 
-std::string explanation_text(const search::Space& space, const Explanation& explanation,
-                             const std::string& id) {
+std::string explanation_text(const search::Space& space, const Explanation& explanation) {
   const PlanRow& row = explanation.row;
   const search::Outcome& outcome = row.outcome;
   const costmodel::Layout& layout = row.plan.layout;
-  std::string text = fmt::format("Plan {}\n{}\n", id, plan_text(space, row));
+  std::string text = plan_text(space, row) + "\n";
   const auto seconds = [](double value) { return fmt::format("{:.4g} s", value); };
   text += parts_table("step", explanation.step_s, outcome.step_time_s, seconds);
   if (!explanation.bottleneck.empty()) text += explanation.bottleneck + ".\n";

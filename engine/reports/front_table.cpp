@@ -46,7 +46,7 @@ std::vector<std::string> front_cells(const PlanRow& row) {
           readable_duration(row.outcome.step_time_s),
           readable_percent(row.mfu),
           readable_percent(row.outcome.goodput),
-          std::to_string(row.plan.index)};
+          row.id};
 }
 
 std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked, std::size_t most) {
@@ -98,7 +98,7 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
   line("memory", fmt::format("{} of {} usable", readable_bytes(outcome.memory_bytes),
                              readable_bytes(outcome.memory_capacity_bytes)));
   line("evidence", std::string(name(outcome.evidence)));
-  line("plan", std::to_string(plan.index));
+  line("plan", row.id);
   return text;
 }
 

@@ -57,6 +57,7 @@ std::vector<NamedPart> named_parts(const costmodel::StepParts& parts) {
 PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   const search::Problem& problem = space.problem();
   PlanRow row;
+  row.id = std::to_string(index);
   row.plan = space.decode(index);
   row.outcome = search::evaluate(space, index);
   const search::HardwareClass& rented = problem.hardware[static_cast<std::size_t>(row.plan.hardware)];
@@ -92,7 +93,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   const search::Plan& plan = row.plan;
   const costmodel::Layout& layout = plan.layout;
   const search::Outcome& outcome = row.outcome;
-  sink.text("id", std::to_string(plan.index));
+  sink.text("id", row.id);
   sink.real("time_to_train_s", outcome.time_to_train_s);
   sink.real("cost_usd", outcome.cost_usd);
   sink.text("provider", row.offer.provider);

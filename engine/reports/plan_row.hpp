@@ -16,6 +16,7 @@ namespace trainfront::engine {
 
 // A plan with all that the output says of it, recomputed from its index.
 struct PlanRow {
+  std::string id;  // by which the user may ask for it: its index
   search::Plan plan;
   search::Outcome outcome;
   costmodel::Offer offer;

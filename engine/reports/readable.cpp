@@ -42,9 +42,8 @@ std::string readable_count(double count) {
 
 std::string readable_duration(double seconds) {
   if (!(seconds < 1e15)) return "never";
-  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 59.95) return three_digits(seconds) + " s";
   const auto whole = static_cast<long long>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
   return three_digits(seconds / 86400) + " d";

@@ -37,7 +37,7 @@ std::string TextTable::str() const {
 }
 
 std::string price_text(double usd) {
-  if (usd == 0 || !std::isfinite(usd) || std::abs(usd) >= 0.995) return fmt::format("{:.2f}", usd);
+  if (usd == 0 || !std::isfinite(usd) || std::abs(usd) >= 0.9995) return fmt::format("{:.2f}", usd);
   const int digits = 2 - static_cast<int>(std::floor(std::log10(std::abs(usd))));
   return fmt::format("{:.{}f}", usd, digits);
 }

@@ -17,10 +17,12 @@ TEST_CASE("counts are read at a glance") {
 }
 
 TEST_CASE("durations are read at a glance") {
-  CHECK(readable_duration(0.25) == "0.2 s");
-  CHECK(readable_duration(9.99) == "10 s");
-  CHECK(readable_duration(59.4) == "59 s");
-  CHECK(readable_duration(59.9) == "1 min 00 s");
+  CHECK(readable_duration(0) == "0 s");
+  CHECK(readable_duration(0.25) == "0.250 s");
+  CHECK(readable_duration(5.018) == "5.02 s");
+  CHECK(readable_duration(9.999) == "10.0 s");
+  CHECK(readable_duration(59.4) == "59.4 s");
+  CHECK(readable_duration(59.96) == "1 min 00 s");
   CHECK(readable_duration(3725) == "1 h 02 min");
   CHECK(readable_duration(12.26 * 86400) == "12.3 d");
   CHECK(readable_duration(INFINITY) == "never");

@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "cli/program.hpp"
+
+using namespace trainfront::tests;
+
+namespace {
+
+void sleep_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+std::vector<std::string> sweep_words(const Folder& folder, const std::string& out, int threads) {
+  return {"sweep",
+          folder / "s.toml",
+          "-o",
+          folder / out,
+          "--progress",
+          "none",
+          "--checkpoint-every",
+          "50ms",
+          "--brute-force",
+          "--threads",
+          std::to_string(threads)};
+}
+
+// What must be true of the folder after a kill at any instant: every file under its final name is whole.
+void check_whole(const Folder& folder, const std::string& reference, const std::string& out) {
+  for (const char* file : {"front.csv", "front.json"}) {
+    const std::filesystem::path path = folder / (out + "/" + file);
+    if (std::filesystem::exists(path)) CHECK(slurp(path) == slurp(folder / (reference + "/" + file)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("killed at random instants, a sweep goes on and ends with the same bytes") {
+  const Folder folder;
+  spew(folder / "s.toml", long_sweep());
+  std::vector<std::string> reference = sweep_words(folder, "whole", 2);
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(run_program(reference).status == 0);
+  const double whole_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  std::mt19937 random(7);
+  int kills = 0;
+  Ended last{1, {}, {}};
+  for (int run = 0; run < 40 && last.status != 0; ++run) {
+    // Any number of ranks and threads may go on from what another left.
+    const int ranks = 1 + static_cast<int>(random() % 3);
+    Process process(on_ranks(ranks, sweep_words(folder, "killed", 1 + static_cast<int>(random() % 2))));
+    if (kills < 6) {
+      sleep_s(whole_s * std::uniform_real_distribution<>(0.1, 0.7)(random));
+      if (process.is_running()) ++kills;
+      process.signal(SIGKILL);
+    }
+    last = process.wait();
+    check_whole(folder, "whole", "killed");
+    sleep_s(0.05);  // ranks whose mpiexec was killed take a moment to see it
+  }
+  CHECK(last.status == 0);
+  CHECK(kills > 0);
+  check_whole(folder, "whole", "killed");
+  CHECK(std::filesystem::exists(folder / "killed/front.csv"));
+  CHECK_FALSE(std::filesystem::exists(folder / "killed/sweep.checkpoint"));
+}
+
+TEST_CASE("a signal saves, ends with status 75, and a rerun goes on to the same bytes") {
+  const Folder folder;
+  spew(folder / "s.toml", long_sweep());
+  REQUIRE(run_program(sweep_words(folder, "whole", 1)).status == 0);
+  for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) {
+    CAPTURE(signal);
+    const std::string out = "stopped" + std::to_string(signal);
+    std::vector<std::string> words = sweep_words(folder, out, 1);
+    words.insert(words.begin(), TRAINFRONT_PROGRAM);
+    Process process(words);
+    sleep_s(0.4);
+    process.signal(signal);
+    const Ended ended = process.wait();
+    if (ended.status == 0) continue;  // a machine so fast that it was over
+    REQUIRE_MESSAGE(ended.status == 75, ended.err);
+    CHECK(std::filesystem::exists(folder / (out + "/sweep.checkpoint")));
+    CHECK(ended.err.find("Run the same command again") != std::string::npos);
+    CHECK(run_program(sweep_words(folder, out, 2)).status == 0);
+    check_whole(folder, "whole", out);
+    CHECK(slurp(folder / (out + "/run.json")).find("\"blocks_resumed\": 0") == std::string::npos);
+  }
+}
+
+TEST_CASE("a checkpoint of other input is refused unless told to start over") {
+  const Folder folder;
+  spew(folder / "s.toml", long_sweep());
+  std::vector<std::string> words = sweep_words(folder, "out", 1);
+  words.insert(words.begin(), TRAINFRONT_PROGRAM);
+  Process process(words);
+  sleep_s(0.4);
+  process.signal(SIGTERM);
+  if (process.wait().status != 75) return;
+  spew(folder / "s.toml", small_sweep());
+  const Ended refused = run_program(sweep_words(folder, "out", 1));
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("the input has changed") != std::string::npos);
+  std::vector<std::string> fresh = sweep_words(folder, "out", 1);
+  fresh.push_back("--fresh");
+  CHECK(run_program(fresh).status == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "out/sweep.checkpoint"));
+}
+
+TEST_CASE("a checkpoint cut short or foreign is refused in words") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  std::filesystem::create_directories(folder / "out");
+  spew(folder / "out/sweep.checkpoint", "trainfront-checkpoint 1 500 00");
+  const Ended cut = run_program(sweep_words(folder, "out", 1));
+  CHECK(cut.status == 2);
+  CHECK(cut.err.find("--fresh") != std::string::npos);
+  spew(folder / "out/sweep.checkpoint",
+       "\x7f"
+       "ELF");
+  CHECK(run_program_on(2, sweep_words(folder, "out", 1)).status == 2);
+}

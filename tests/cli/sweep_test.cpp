@@ -1,0 +1,256 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/program.hpp"
+
+using namespace trainfront::tests;
+using nlohmann::json;
+
+namespace {
+
+const std::vector<std::string> kColumns = {"id",
+                                           "time_to_train_s",
+                                           "cost_usd",
+                                           "provider",
+                                           "region",
+                                           "instance",
+                                           "price_model",
+                                           "device",
+                                           "gpus",
+                                           "nodes",
+                                           "tp",
+                                           "sp",
+                                           "cp",
+                                           "pp",
+                                           "vpp",
+                                           "ep",
+                                           "etp",
+                                           "dp",
+                                           "zero",
+                                           "shard_group",
+                                           "micro_batch",
+                                           "global_batch",
+                                           "recompute",
+                                           "schedule",
+                                           "protection",
+                                           "r",
+                                           "islands",
+                                           "inner_steps",
+                                           "step_time_s",
+                                           "tokens_per_s_per_gpu",
+                                           "mfu",
+                                           "memory_bytes",
+                                           "memory_margin",
+                                           "checkpoint_interval_s",
+                                           "availability",
+                                           "goodput",
+                                           "bottleneck",
+                                           "evidence"};
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep writes its front, and all ranks and threads write the same bytes") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  const Ended alone =
+      run_program({"sweep", folder / "s.toml", "-o", folder / "one", "--json", "--threads", "1"});
+  REQUIRE_MESSAGE(alone.status == 0, alone.err);
+
+  const json printed = json::parse(alone.out);
+  const json front = json::parse(slurp(folder / "one/front.json"));
+  CHECK(front["schema"] == 1);
+  REQUIRE(front["front"].size() >= 2);
+  CHECK(front["counts"]["front"] == front["front"].size());
+  CHECK(printed["status"] == "done");
+  CHECK(printed["counts"] == front["counts"]);
+  CHECK(printed["front"] == front["front"]);
+  for (const std::string& column : kColumns) CHECK_MESSAGE(front["front"][0].contains(column), column);
+  CHECK(std::filesystem::exists(folder / "one/report.html"));
+  const json run = json::parse(slurp(folder / "one/run.json"));
+  CHECK(run["ranks"] == 1);
+  CHECK(run["complete"] == true);
+
+  SUBCASE("the front is a front: faster is dearer, by ascending time") {
+    for (std::size_t i = 1; i < front["front"].size(); ++i) {
+      CHECK(front["front"][i - 1]["time_to_train_s"] < front["front"][i]["time_to_train_s"]);
+      CHECK(front["front"][i - 1]["cost_usd"] > front["front"][i]["cost_usd"]);
+    }
+  }
+  SUBCASE("the table has the same rows, with numbers that read back exactly") {
+    const std::vector<std::string> rows = lines(slurp(folder / "one/front.csv"));
+    REQUIRE(rows.size() == front["front"].size() + 1);
+    const std::vector<std::string> header = split(rows[0]);
+    for (const std::string& column : kColumns) {
+      CHECK_MESSAGE(std::count(header.begin(), header.end(), column) == 1, column);
+    }
+    REQUIRE(header[1] == "time_to_train_s");
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      CHECK(std::stod(split(rows[i])[1]) == front["front"][i - 1]["time_to_train_s"].get<double>());
+    }
+  }
+  SUBCASE("bytes do not depend on ranks, threads or bounds") {
+    struct Case {
+      int ranks;
+      std::vector<std::string> more;
+    };
+    int number = 0;
+    for (const Case& each :
+         {Case{1, {"--threads", "2"}}, Case{2, {"--threads", "1"}}, Case{3, {"--threads", "2"}},
+          Case{7, {"--threads", "1"}}, Case{1, {"--brute-force"}}}) {
+      CAPTURE(each.ranks);
+      const std::filesystem::path out = folder / ("other" + std::to_string(++number));
+      std::vector<std::string> words = {"sweep", folder / "s.toml", "-o", out, "--progress", "none"};
+      words.insert(words.end(), each.more.begin(), each.more.end());
+      const Ended ended = run_program_on(each.ranks, words);
+      REQUIRE_MESSAGE(ended.status == 0, ended.err);
+      CHECK(slurp(out / "front.csv") == slurp(folder / "one/front.csv"));
+      CHECK(slurp(out / "front.json") == slurp(folder / "one/front.json"));
+      std::size_t files = 0;
+      for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(out)) ++files;
+      CHECK(files == 4);
+    }
+  }
+  SUBCASE("the locale changes nothing") {
+    const Ended ended = run_program({"sweep", folder / "s.toml", "-o", folder / "c"}, {"LC_ALL=C"});
+    CHECK(ended.status == 0);
+    CHECK(slurp(folder / "c/front.csv") == slurp(folder / "one/front.csv"));
+  }
+}
+
+TEST_CASE("plan answers the goal from the front") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  REQUIRE(run_program({"sweep", folder / "s.toml", "-o", folder / "out"}).status == 0);
+  const json front = json::parse(slurp(folder / "out/front.json"))["front"];
+  const double fastest_s = front.front()["time_to_train_s"];
+  const double slowest_s = front.back()["time_to_train_s"];
+
+  SUBCASE("cheapest in time: the last of the front that ends in time") {
+    const Ended ended = run_program(
+        {"plan", folder / "s.toml", "--json", "--deadline", std::to_string(slowest_s * 1.001) + "s"});
+    REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    CHECK(json::parse(ended.out)["answer"] == front.back());
+  }
+  SUBCASE("fastest for the money") {
+    const Ended ended = run_program({"plan", folder / "s.toml", "--json", "--budget", "1B"});
+    REQUIRE(ended.status == 0);
+    CHECK(json::parse(ended.out)["answer"] == front.front());
+  }
+  SUBCASE("a deadline that nobody meets: status 3, the fastest plan and its price") {
+    const Ended ended = run_program(
+        {"plan", folder / "s.toml", "--json", "--deadline", std::to_string(fastest_s * 0.5) + "s"});
+    CHECK(ended.status == 3);
+    const json printed = json::parse(ended.out);
+    CHECK(printed["status"] == "deadline_missed");
+    CHECK(printed["nearest"] == front.front());
+    CHECK_FALSE(printed.contains("answer"));
+    CHECK(ended.err.find("the fastest takes") != std::string::npos);
+  }
+  SUBCASE("a budget that nobody keeps") {
+    const Ended ended = run_program({"plan", folder / "s.toml", "--json", "--budget", "1"});
+    CHECK(ended.status == 3);
+    CHECK(json::parse(ended.out)["nearest"] == front.back());
+  }
+  SUBCASE("goals that are no goals") {
+    for (const char* text : {"-5d", "0", "soon", "1e400", "nan"}) {
+      CAPTURE(text);
+      CHECK(run_program({"plan", folder / "s.toml", std::string("--deadline=") + text}).status == 2);
+      CHECK(run_program({"plan", folder / "s.toml", std::string("--budget=") + text}).status == 2);
+    }
+  }
+}
+
+TEST_CASE("where nothing fits, the nearest miss is told") {
+  const Folder folder;
+  std::string sweep = small_sweep();
+  const std::string model = "name = \"llama-3.1-8b\"";
+  sweep.replace(sweep.find(model), model.size(), "name = \"llama-3.1-405b\"");
+  sweep += "[layout]\ntp = 1\npp = 1\ncp = 1\nzero = 0\n";
+  spew(folder / "s.toml", sweep);
+  const Ended ended = run_program({"sweep", folder / "s.toml", "-o", folder / "out", "--json"});
+  CHECK_MESSAGE(ended.status == 3, ended.err);
+  const json printed = json::parse(ended.out);
+  CHECK(printed["status"] == "infeasible");
+  CHECK(printed["smallest_memory_excess"]["excess_bytes"] > 0);
+  CHECK(printed["smallest_memory_excess"].contains("stage"));
+  CHECK(ended.err.find("nearest to fitting") != std::string::npos);
+  const json front = json::parse(slurp(folder / "out/front.json"));
+  CHECK(front["front"].empty());
+  CHECK(front["counts"]["out_of_memory"] > 0);
+}
+
+TEST_CASE("explain takes a plan apart into parts that sum to their totals") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  REQUIRE(run_program({"sweep", folder / "s.toml", "-o", folder / "out"}).status == 0);
+  const json row = json::parse(slurp(folder / "out/front.json"))["front"][0];
+  const Ended ended = run_program({"explain", folder / "s.toml", "--plan", row["id"].get<std::string>(),
+                                   "--json", "--trace", folder / "trace.json"});
+  REQUIRE_MESSAGE(ended.status == 0, ended.err);
+  const json explained = json::parse(ended.out);
+  CHECK(explained["plan"] == row);
+  const auto sum = [](const json& parts) {
+    double total = 0;
+    for (const auto& [name, value] : parts.items()) total += value.get<double>();
+    return doctest::Approx(total).epsilon(1e-9);
+  };
+  CHECK(explained["step"]["total_s"].get<double>() == sum(explained["step"]["parts"]));
+  CHECK(explained["memory"]["total_bytes"].get<double>() == sum(explained["memory"]["parts"]));
+  CHECK(explained["run"]["time_to_train_s"].get<double>() == sum(explained["run"]["parts_s"]));
+  CHECK(explained["run"]["cost_usd"].get<double>() == sum(explained["run"]["parts_usd"]));
+  CHECK_FALSE(explained["critical_path"].empty());
+  CHECK_FALSE(json::parse(slurp(folder / "trace.json"))["traceEvents"].empty());
+
+  SUBCASE("by what it must be") {
+    const std::string layout =
+        "tp=" + row["tp"].dump() + ",pp=" + row["pp"].dump() + ",gpus=" + row["gpus"].dump();
+    const Ended found = run_program({"explain", folder / "s.toml", "--layout", layout, "--json"});
+    REQUIRE_MESSAGE(found.status == 0, found.err);
+    CHECK(json::parse(found.out)["plan"]["tp"] == row["tp"]);
+  }
+  SUBCASE("what is no plan") {
+    CHECK(run_program({"explain", folder / "s.toml", "--plan", "x"}).status == 2);
+    CHECK(run_program({"explain", folder / "s.toml", "--plan", "99999999999999"}).status == 2);
+    CHECK(run_program({"explain", folder / "s.toml", "--layout", "tpp=8"}).status == 2);
+    CHECK(run_program({"explain", folder / "s.toml", "--layout", "tp=5"}).status == 3);
+  }
+}
+
+TEST_CASE("bad input ends with status 2, all faults at once, and leaves no folder") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep() + "bandwith = 3\n[recipee]\nx = 1\n");
+  const Ended ended = run_program_on(2, {"sweep", folder / "s.toml", "-o", folder / "out"});
+  CHECK(ended.status == 2);
+  CHECK(ended.err.find("bandwith") != std::string::npos);
+  CHECK(ended.err.find("did you mean \"recipe\"?") != std::string::npos);
+  CHECK(ended.err.find("bandwith", ended.err.find("bandwith") + 10) == std::string::npos);  // said once
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_CASE("a folder that cannot be written to is said before any work") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  const Ended ended = run_program({"sweep", folder / "s.toml", "-o", "/proc/no-such-place/out"});
+  CHECK(ended.status == 1);
+  CHECK(ended.err.find("/proc/no-such-place") != std::string::npos);
+  spew(folder / "file", "here");
+  CHECK(run_program({"sweep", folder / "s.toml", "-o", folder / "file"}).status == 1);
+  CHECK(slurp(folder / "file") == "here");
+}
