@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "costmodel/collective_time.hpp"
 #include "costmodel/kernel_time.hpp"
 #include "test_device.hpp"
 
