@@ -17,6 +17,17 @@ Section section_or_empty(Section& root, std::string_view key, const Value& empty
   return Section(root.document(), empty, std::string(key), root.faults());
 }
 
+// An offer that cannot hold even the smallest GPU count yields no plan, which its owner should know.
+void note_small_offers(const search::Problem& problem, std::vector<std::string>& notes) {
+  for (const search::HardwareClass& entry : problem.hardware)
+    for (const costmodel::Offer& offer : entry.offers) {
+      const std::int64_t needed = costmodel::nodes_for(problem.gpus.front(), entry.hardware.gpus_per_node);
+      if (offer.max_nodes > 0 && offer.max_nodes < needed)
+        notes.push_back(fmt::format("market: {} {} {} has {} nodes; the smallest GPU count needs {}",
+                                    offer.provider, offer.region, offer.instance, offer.max_nodes, needed));
+    }
+}
+
 // What only shows when all sections are known.
 void check_together(const search::Problem& problem, Section& root, std::vector<std::string>& notes) {
   if (problem.recipe.precision == costmodel::Precision::kFp8) {
@@ -37,7 +48,11 @@ void check_together(const search::Problem& problem, Section& root, std::vector<s
           fmt::format("recipe.precision: {} has no fp8 units; its plans count as illegal", without.front()));
     }
   }
+  if (problem.model.learned_positions > 0 && problem.recipe.sequence_length > problem.model.learned_positions)
+    root.fault("recipe", fmt::format("sequence_length {} is longer than the model's table of {} positions",
+                                     problem.recipe.sequence_length, problem.model.learned_positions));
   if (problem.hardware.empty() || problem.gpus.empty()) return;
+  note_small_offers(problem, notes);
 
   std::int64_t uneven = 0;
   int gpus_per_node = 0;

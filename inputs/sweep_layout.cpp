@@ -38,9 +38,15 @@ search::LayoutChoices read_layout_section(Section& section, std::vector<std::str
     return ints;
   };
   search::LayoutChoices layout;
-  // "auto" would compare frameworks, which nobody can choose by cost alone: the default is one of them.
-  const auto frameworks = read_names(section, "framework", kFrameworks, false, notes);
-  if (!frameworks.empty()) layout.framework = as_enums<costmodel::Framework>(frameworks);
+  const Value* framework = section.find("framework");
+  const auto frameworks = read_names(section, "framework", kFrameworks, true, notes);
+  if (framework == nullptr) {
+    notes.push_back("layout.framework: not given, so \"megatron\"; \"auto\" compares all");
+  } else if (frameworks.empty()) {
+    layout.framework = as_enums<costmodel::Framework>({0, 1, 2});
+  } else {
+    layout.framework = as_enums<costmodel::Framework>(frameworks);
+  }
   layout.tp = degrees("tp", 1, kMaxDegree);
   layout.sp = read_booleans(section, "sp", notes);
   layout.cp = degrees("cp", 1, kMaxDegree);

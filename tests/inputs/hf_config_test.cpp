@@ -1,6 +1,7 @@
 #include "inputs/hf_config.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -147,7 +148,7 @@ TEST_CASE("GPT-OSS: sinks, biases, every other layer windowed") {
 TEST_CASE("Gemma: tied unless told, wide heads, windows") {
   const std::string gemma = R"("num_hidden_layers": 18, "hidden_size": 2048, "num_attention_heads": 8,
     "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000)";
-  const Read first = read(R"({"model_type": "gemma", )" + gemma + "}");
+  const Read first = read(fmt::format(R"({{"model_type": "gemma", {}}})", gemma));
   CHECK(first.faults == "");
   CHECK(first.total() == 2'506'172'416);  // Gemma 2B
 
@@ -162,7 +163,8 @@ TEST_CASE("Gemma: tied unless told, wide heads, windows") {
     "vocab_size": 262144, "sliding_window": 512, "sliding_window_pattern": 6})");
   CHECK(third.total() == 999'885'952);  // Gemma 3 1B
   CHECK(third.model.full_attention_every == 6);
-  CHECK(has(read(R"({"model_type": "gemma2", )" + gemma + "}").faults, "sliding_window: is missing"));
+  CHECK(has(read(fmt::format(R"({{"model_type": "gemma2", {}}})", gemma)).faults,
+            "sliding_window: is missing"));
 }
 
 TEST_CASE("Phi and GPT-2: LayerNorm and biases") {

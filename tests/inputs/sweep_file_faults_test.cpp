@@ -80,7 +80,7 @@ TEST_CASE("numbers that are none, too large, zero or negative name their key") {
   for (const char* key : {"sequence_length = 8192", "global_batch = 512"})
     for (const char* value : {"0", "-5", "2.5", "nan", "9223372036854775807", "1e30", "\"512\"", "false"}) {
       const std::string name(std::string_view(key).substr(0, std::string_view(key).find(' ')));
-      CHECK(has(fault_of(key, fmt::format("{} = {}", name, value)), "recipe." + name));
+      CHECK(has(fault_of(key, fmt::format("{} = {}", name, value)), fmt::format("recipe.{}", name)));
     }
   for (const char* value :
        {"0", "-1", "\"-3d\"", "\"0s\"", "nan", "inf", "\"nan\"", "\"1e300d\"", "\"\"", "2026-11-29"})
@@ -237,6 +237,17 @@ TEST_CASE("fp8 is refused where no device has it") {
 
 TEST_CASE("fewer tokens than one batch") {
   CHECK(has(fault_of("tokens = 1e12", "tokens = 1000"), "recipe.tokens: is less than one batch"));
+}
+
+TEST_CASE("a sequence longer than the table of positions") {
+  const auto shape = [](int positions) {
+    return changed(
+        "name = \"llama-3.1-8b\"",
+        fmt::format("layers = 2\nhidden = 64\nheads = 8\nffn = 9\nvocab = 9\nlearned_positions = {}",
+                    positions));
+  };
+  CHECK(attempt(shape(8192)).faults == "");
+  CHECK(has(attempt(shape(2048)).faults, "is longer than the model's table of 2048 positions"));
 }
 
 TEST_CASE("a Weibull law needs its shape, and only it") {

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <fstream>
@@ -109,7 +110,7 @@ class Mutator {
         const std::size_t equals = text.find('=', at);
         if (equals == std::string::npos) break;
         const std::size_t end = std::min(text.find('\n', equals), text.size());
-        text.replace(equals + 1, end - equals - 1, " " + kTokens[below(kTokens.size())]);
+        text.replace(equals + 1, end - equals - 1, fmt::format(" {}", kTokens[below(kTokens.size())]));
         break;
       }
       default:
@@ -210,21 +211,21 @@ TEST_CASE("thousands of damaged configs are read or refused, never more") {
 
 TEST_CASE("large files are read in the time they deserve") {
   std::string keys = "[model]\n";
-  for (int i = 0; i < 100000; ++i) keys += "key" + std::to_string(i) + " = " + std::to_string(i) + "\n";
+  for (int i = 0; i < 100000; ++i) keys += fmt::format("key{} = {}\n", i, i);
   const Attempt read = attempt(keys);
   CHECK(read.list.size() <= 1000);
   CHECK(has(read.faults, "more"));
 
   std::string list = "[cluster]\ngpus = [1";
-  for (int i = 2; i < 200000; ++i) list += "," + std::to_string(i);
+  for (int i = 2; i < 200000; ++i) list += fmt::format(",{}", i);
   CHECK(has(attempt(list + "]\n").faults, "cluster.gpus: is too long"));
 
   std::string texts = "[market]\nproviders = [\"x\"";
-  for (int i = 0; i < 20000; ++i) texts += ",\"p" + std::to_string(i) + "\"";
+  for (int i = 0; i < 20000; ++i) texts += fmt::format(",\"p{}\"", i);
   CHECK(!attempt(texts + "]\n").list.empty());
 
   std::string offers;
-  for (int i = 0; i < 5000; ++i) offers += "[[market.offer]]\nprovider = \"p" + std::to_string(i) + "\"\n";
+  for (int i = 0; i < 5000; ++i) offers += fmt::format("[[market.offer]]\nprovider = \"p{}\"\n", i);
   CHECK(!attempt(offers).list.empty());
 
   std::string broken = "[model]\n";

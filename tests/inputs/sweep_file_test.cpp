@@ -274,6 +274,26 @@ TEST_CASE("defaults and assumptions are said") {
       "failures.r: has no effect"));
 }
 
+TEST_CASE("frameworks are compared only if asked for") {
+  using costmodel::Framework;
+  const Attempt silent = attempt(kGoodSweep);
+  CHECK(silent.problem().layout.framework == std::vector<Framework>{Framework::kMegatron});
+  CHECK(any_has(silent.sweep.notes, "layout.framework: not given"));
+  const Attempt all = attempt(changed("tp = [1, 2, 4, 8]", "framework = \"auto\""));
+  CHECK(all.problem().layout.framework.size() == 3);
+}
+
+TEST_CASE("offers too small for any plan are noted") {
+  const auto own = [](int nodes) {
+    return attempt(
+        changed("[failures]", fmt::format("[[market.offer]]\nprovider = \"own\"\ninstance = \"dgx-h100\"\n"
+                                          "usd_per_node_hour = 9\nmax_nodes = {}\n[failures]",
+                                          nodes)));
+  };
+  CHECK(any_has(own(7).sweep.notes, "own all dgx-h100 has 7 nodes; the smallest GPU count needs 8"));
+  CHECK(!any_has(own(8).sweep.notes, "the smallest GPU count"));
+}
+
 TEST_CASE("failures can be switched off") {
   const Attempt read = attempt(changed("protection = [\"checkpoint\"]", "node_mtbf = \"never\""));
   CHECK(std::isinf(read.problem().failures.node_mtbf_s));

@@ -8,7 +8,7 @@ namespace trainfront::inputs {
 std::string changed(std::string_view line, std::string_view by) {
   std::string text = kGoodSweep;
   const std::size_t at = text.find(line);
-  if (at == std::string::npos) throw std::logic_error("no such line: " + std::string(line));
+  if (at == std::string::npos) throw std::logic_error(std::string("no such line: ").append(line));
   return text.replace(at, line.size(), by);
 }
 
