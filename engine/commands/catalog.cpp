@@ -44,7 +44,7 @@ bool lets(const Names& filter, std::string_view name) {
 
 bool lets_offer(const CatalogOptions& options, const costmodel::Offer& offer) {
   return lets(options.devices, offer.device) && lets(options.providers, offer.provider) &&
-         (offer.region == inputs::kAllRegions || lets(options.regions, offer.region)) &&
+         lets(options.regions, offer.region) &&
          lets(options.price_models, inputs::price_model_name(offer.price_model));
 }
 
