@@ -113,6 +113,7 @@ TEST_CASE("layouts that failed are seldom said to fit, those that ran never not 
     layout.zero = field(csv, "zero");
     layout.micro_batch = field(csv, "micro_batch");
     layout.sp = layout.tp > 1;
+    if (layout.pp >= model.layers) continue;  // a stage without a block fails whatever its memory
     const costmodel::LayoutMemory memory =
         costmodel::layout_memory(model, recipe, layout, costmodel::nanotron_memory_profile());
     const double bytes = costmodel::peak_memory_bytes(memory, layout.dp, field(csv, "gbs_seqs"));
