@@ -285,3 +285,15 @@ TEST_CASE("Llama 3 405B on 16,384 GPUs: checkpointing is effective for over 90 %
   CHECK(effective > 0.90);
   CHECK(effective < 0.95);
 }
+
+TEST_CASE("rare failures: the best interval is Young's") {
+  // Saves of 40 s (BLOOM's 2.3 TB): sqrt(2 C M) is 1.37 h at an MTBF of 84 h, 1.93 h at 168 h.
+  for (const double mtbf_h : {84.0, 168.0}) {
+    const RunTime run =
+        run_time(cycle_table(1, {Scheme::kCheckpoint}, {}), {0, 10}, {mtbf_h * 3600, 600, 40, 0, 0}, 1e6);
+    CHECK(run.interval_s / 3600 == doctest::Approx(mtbf_h < 100 ? 1.37 : 1.93).epsilon(0.01));
+    // Restarts and saves: 600 s per MTBF, and 40 s per interval.
+    CHECK(run.availability ==
+          doctest::Approx((1 - 40 / run.interval_s) * mtbf_h * 3600 / (mtbf_h * 3600 + 600)).epsilon(1e-6));
+  }
+}
