@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "engine/commands/calibrate.hpp"
@@ -227,8 +228,12 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int a
     for (const CLI::Option* option : asked.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
-    const std::vector<std::string> extras = asked.remaining();
-    if (!extras.empty()) unknown = extras.front().substr(0, extras.front().find('='));
+    // The value of an unknown option is left over too.
+    const std::vector<std::string> extras = app.remaining(true);
+    const auto option =
+        std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word[0] == '-'; });
+    if (!extras.empty())
+      unknown = option == extras.end() ? extras.front() : option->substr(0, option->find('='));
   }
   if (unknown.empty()) return fmt::format("{}\n{}", error.what(), see);
   if (unknown.front() != '-' && kind == "option") kind = "argument";
@@ -264,8 +269,9 @@ Invocation parse_command_line(int argc, const char* const* argv) {
     const auto commands = app.get_subcommands();
     const CLI::App& asked = commands.empty() ? app : *commands.front();
     chosen = {};
-    chosen.text =
-        dynamic_cast<const CLI::CallForVersion*>(&wanted) ? std::string(wanted.what()) + "\n" : asked.help();
+    chosen.text = dynamic_cast<const CLI::CallForVersion*>(&wanted)
+                      ? std::string(wanted.what()) + "\n"
+                      : asked.help(commands.empty() ? "" : app.get_name());
     chosen.status = kDone;
   } catch (const CLI::ParseError& error) {
     chosen = {};

@@ -14,14 +14,9 @@ namespace {
 // Three significant digits, never in scientific notation.
 std::string three_digits(double value) {
   if (value == 0) return "0";
-  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  std::string text = fmt::format("{:.{}f}", value, std::max(0, 2 - magnitude));
-  // 9.996 has become 10.00.
-  if (magnitude >= 0 && text.find('.') != std::string::npos && text.size() > 4 + (value < 0 ? 1u : 0u)) {
-    text.pop_back();
-    if (text.back() == '.') text.pop_back();
-  }
-  return text;
+  const std::string rounded = fmt::format("{:.2e}", value);  // 9.996 is of the magnitude of 10.0
+  const int magnitude = std::stoi(rounded.substr(rounded.find('e') + 1));
+  return fmt::format("{:.{}f}", value, std::max(0, 2 - magnitude));
 }
 
 // The value in thousands to the power of the returned step, so that it prints below 1000.
