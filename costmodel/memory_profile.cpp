@@ -57,12 +57,12 @@ const MemoryProfile& default_memory_profile(Framework framework) {
 const MemoryProfile& nanotron_memory_profile() {
   static const MemoryProfile nanotron{.name = "nanotron-2025",
                                       .split = SplitPolicy::kByCost,
-                                      .hidden_bytes = 40,
-                                      .gated_ffn_bytes = 3,
-                                      .logit_bytes = 12.4,
-                                      .accumulation_logit_bytes = 3.7,
+                                      .hidden_bytes = 36,
+                                      .gated_ffn_bytes = 4.8,
+                                      .logit_bytes = 10.8,
+                                      .accumulation_logit_bytes = 4.85,
                                       .transient_hidden = 0,
-                                      .context_bytes = 0.32 * 1073741824.0,
+                                      .context_bytes = 0.42 * 1073741824.0,
                                       .communicator_bytes = 0};
   return nanotron;
 }

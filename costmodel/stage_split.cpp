@@ -1,6 +1,7 @@
 #include "costmodel/stage_split.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainfront::costmodel {
 namespace {
@@ -55,7 +56,11 @@ StageSplit megatron(const Model& model, int chunks, bool interleaved) {
 int StageSplit::first_layer(int chunk) const {
   if (chunk <= 0) return 0;
   if (chunk >= chunks) return total;
-  if (kind == SplitKind::kByCost) return std::clamp(static_cast<int>(stride * chunk) + 1, 0, total);
+  // A block that ends just at the share is the stage's last.
+  constexpr double kRounding = 1e-9;
+  if (kind == SplitKind::kByCost) {
+    return std::clamp(static_cast<int>(std::ceil(stride * chunk - kRounding)), 0, total);
+  }
   return std::clamp(first + middle * (chunk - 1) + std::min(chunk - 1, longer), 0, total);
 }
 

@@ -63,6 +63,16 @@ TEST_CASE("a split by cost gives the last stage fewer layers, for it has the hea
   CHECK(counts(with_layers(32), pipeline(4), SplitPolicy::kByCost) == std::vector<int>{9, 8, 9, 6});
 }
 
+TEST_CASE("a block that ends just at a stage's share of the cost stays in it") {
+  // hidden 2048, MLP 8192: a layer costs 16 h^2, the head of 131,072 words 64 h^2 = 4 layers; 20 in all, 5 a
+  // stage.
+  Model model = with_layers(16);
+  model.hidden = 2048;
+  model.ffn = 8192;
+  model.vocab = 131072;
+  CHECK(counts(model, pipeline(4), SplitPolicy::kByCost) == std::vector<int>{5, 5, 5, 1});
+}
+
 TEST_CASE("whatever the numbers, the chunks' layers sum to the model's and none is negative") {
   for (const Framework framework : {Framework::kMegatron, Framework::kTorchtitan, Framework::kDeepspeed}) {
     for (const SplitPolicy policy : {SplitPolicy::kEven, SplitPolicy::kByCost}) {
