@@ -118,6 +118,9 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const
   faults::Simulation& system = study.system;
 
   check.require(options.plan.empty() || given != nullptr, "--plan: needs a sweep file");
+  if (given == nullptr && options.groups == 0 && options.mtbf.empty()) {
+    throw UsageError("which system? Give --groups and --mtbf, or a sweep file");
+  }
   if (given != nullptr) {
     check.require(options.groups == 0 && options.mtbf.empty(),
                   "--groups, --mtbf: the sweep file's plan gives them");

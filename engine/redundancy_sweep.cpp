@@ -62,7 +62,11 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   result.plan = fmt::format("plan {}: {} on {} {}, {} failing units of {} groups", plan.index,
                             readable_layout(plan.layout), plan.gpus, hardware.device.id, unit.units,
                             unit.groups_per_unit);
-  if (faults::state_copies(unit, plan.layout.dp, search::groups_per_state_copy(plan.layout)) < 2) {
+  const std::int64_t copies =
+      faults::state_copies(unit, plan.layout.dp, search::groups_per_state_copy(plan.layout));
+  if (copies > 1) {
+    system.state_copies = copies;
+  } else {
     result.notes.push_back(
         "this plan's layout keeps one copy of the optimiser's state over all groups, so that no failure "
         "can be masked on it; replication and SPARe are shown for a layout with its step whose units "

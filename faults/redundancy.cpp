@@ -16,21 +16,25 @@ double failure_free_s(const Simulation& system) {
   return static_cast<double>(system.steps) * (system.step.fixed_s + system.step.per_stack_s);
 }
 
-// Without RECTLR: where all stacks are computed anyhow, there is no order to find.
+// With the state's copies; RECTLR finds the depth of SPARe's stacks.
 MonteCarloTrial losses_until_the_end(const Simulation& setup, std::int64_t number) {
   Random random(setup.seed, static_cast<std::uint64_t>(number));
   const bool redraws = setup.placement == Placement::kRandom;
   const std::uint64_t seed = redraws ? std::uint64_t{random.bits()} << 32 | random.bits() : setup.seed;
   ClusterState cluster(setup.units, setup.protection, setup.stacked_replication, setup.state_copies,
-                       offsets(setup.units, setup.protection.r, setup.placement, seed), false);
+                       offsets(setup.units, setup.protection.r, setup.placement, seed), true);
   MonteCarloTrial trial;
-  trial.stacks = cluster.stacks();
+  double stacked = 0;
   bool lives = true;
   while (lives) {
-    trial.time += 1.0 / static_cast<double>(setup.law.rate_falls ? cluster.left() : setup.units);
+    const double dwell = 1.0 / static_cast<double>(setup.law.rate_falls ? cluster.left() : setup.units);
+    trial.time += dwell;
+    stacked += dwell * cluster.stacks();
     trial.failures += 1;
     lives = cluster.lose(random);
+    if (setup.protection.k_max > 0 && cluster.lost() >= setup.protection.k_max) break;
   }
+  trial.stacks = stacked / trial.time;
   return trial;
 }
 
@@ -102,7 +106,8 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
                                  std::int64_t number) {
   const Simulation setup = simulation_of(study, row);
   MonteCarloTrial cycle;
-  if (row.kind == RowKind::kSpare && row.r > 1) {
+  const bool sharded = setup.state_copies > 0 && setup.state_copies < setup.units;
+  if (row.kind == RowKind::kSpare && row.r > 1 && !sharded) {
     MonteCarlo loop;
     loop.groups = setup.units;
     loop.r = row.r;

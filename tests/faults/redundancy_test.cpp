@@ -115,6 +115,22 @@ TEST_CASE("trials meet the closed forms, and do not depend on how they are split
   }
 }
 
+TEST_CASE("state with few copies ends cycles early, in the form and in the trials") {
+  RedundancyStudy setup = study();
+  setup.system.state_copies = 4;
+  const auto rows = redundancy_rows(setup);
+  const RedundancyRow& row = row_of(rows, RowKind::kSpare, 7);
+  CHECK(row.failures < 0.9 * row_of(redundancy_rows(study()), RowKind::kSpare, 7).failures);
+  std::vector<RedundancyTrial> trials;
+  for (std::int64_t number = 0; number < 60; ++number) trials.push_back(redundancy_trial(setup, row, number));
+  const RedundancySimulated simulated = summarize(trials);
+  CHECK(std::abs(simulated.failures.value - row.failures) <
+        4 * simulated.failures.standard_error + 0.02 * row.failures);
+  CHECK(simulated.stacks == doctest::Approx(row.stacks).epsilon(0.03));
+  CHECK(std::abs(simulated.time_ratio.value / row.time_ratio - 1) <
+        0.01 + 4 * simulated.time_ratio.standard_error / row.time_ratio);
+}
+
 TEST_CASE("faster recovery never raises the best time at any r") {
   RedundancyStudy slow = study();
   slow.system.environment.restart_s = 800;
