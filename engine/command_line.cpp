@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "engine/commands/calibrate.hpp"
@@ -228,15 +229,14 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int a
     for (const CLI::Option* option : asked.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
-    // The value of an unknown option is left over too.
-    const std::vector<std::string> extras = app.remaining(true);
-    const auto option =
-        std::find_if(extras.begin(), extras.end(), [](const auto& word) { return word[0] == '-'; });
-    if (!extras.empty())
-      unknown = option == extras.end() ? extras.front() : option->substr(0, option->find('='));
+    // The value of an unknown option is left over too, so the words are looked at one by one.
+    for (int at = argc - 1; at > 1; --at) {
+      const std::string word(argv[at], std::strcspn(argv[at], "="));
+      if (word.starts_with("--") && std::find(known.begin(), known.end(), word) == known.end())
+        unknown = word;
+    }
   }
   if (unknown.empty()) return fmt::format("{}\n{}", error.what(), see);
-  if (unknown.front() != '-' && kind == "option") kind = "argument";
   const std::string meant = inputs::nearest(unknown, known);
   const std::string hint = meant.empty() ? fmt::format("one of {}", inputs::join(known))
                                          : fmt::format("did you mean {}?", inputs::in_quotes(meant));

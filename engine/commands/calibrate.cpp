@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "engine/atomic_file.hpp"
@@ -53,6 +54,17 @@ void report_reading(const inputs::Measurements& measurements, const std::string&
                              samples.collective.size();
     if (device != id) say(fmt::format("{} rows of another device: {}", rows, device));
   }
+}
+
+// Profiles among the files: what they hold stays where nothing is measured.
+void apply_profiles(const std::vector<std::string>& files, costmodel::Device& device) {
+  inputs::Diagnostics faults;
+  for (const std::string& file : files) {
+    const std::string name = device.profile.name;
+    device.profile = inputs::read_profile(file, device.profile, faults);
+    device.profile.name = name;
+  }
+  faults.throw_if_any();
 }
 
 void add_summary(JsonWriter& json, const char* name, const ErrorSummary& summary) {
@@ -133,8 +145,14 @@ int run_calibrate(const CalibrateOptions& options) {
     // A log that names no GPU was run on the device that is calibrated.
     return gpu.empty() ? entry.device.id : inputs::device_of_spelling(catalog, gpu);
   };
-  for (const std::string& file : options.files)
-    inputs::read_measurements(file, resolve, defaults, measurements, faults);
+  std::vector<std::string> profiles;
+  for (const std::string& file : options.files) {
+    if (std::filesystem::path(file).extension() == ".toml") {
+      profiles.push_back(file);
+    } else {
+      inputs::read_measurements(file, resolve, defaults, measurements, faults);
+    }
+  }
   report_reading(measurements, entry.device.id, faults);
 
   costmodel::Device start = entry.device;
@@ -147,6 +165,7 @@ int run_calibrate(const CalibrateOptions& options) {
     start.profile = profile_of_relative(find_device(catalog, options.relative).device, start);
     start.profile.name = fmt::format("{} {}", start.id, today());
   }
+  apply_profiles(profiles, start);
   ProfileFit fit = fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id],
                                {.references = options.references, .keep_network = !options.fabric.empty()});
   for (const std::string& note : fit.notes) say(note);
