@@ -1,0 +1,112 @@
+#include "search/environment.hpp"
+
+#include <doctest/doctest.h>
+
+#include "problems.hpp"
+
+namespace trainfront::search {
+
+using costmodel::Rule;
+using faults::Scheme;
+
+TEST_CASE("Steps are tokens over batch, and more with a critical batch") {
+  costmodel::Recipe recipe;
+  recipe.tokens = 15.6e12;
+  recipe.sequence_length = 8192;
+  // 2048 sequences are 16,777,216 tokens.
+  CHECK(steps_needed(recipe, 2048) == doctest::Approx(929'832.46));
+  recipe.critical_batch_tokens = 16'777'216;
+  CHECK(steps_needed(recipe, 2048) == doctest::Approx(2 * 929'832.46));
+  CHECK(steps_needed(recipe, 1024) == doctest::Approx(1.5 * 2 * 929'832.46));
+}
+
+TEST_CASE("A restart is found, replaced, started and loaded; hot spares spare the replacement") {
+  const FailureModel failures = ordinary_failures();
+  // 100 nodes: storage gives min(100e9, 100 x 2e9) = 100e9 B/s, so 5e12 bytes take 50 s.
+  const auto checkpoint = recovery_costs(failures, {.scheme = Scheme::kCheckpoint}, 100, 5e12);
+  CHECK(checkpoint.restart_s == doctest::Approx(60 + 600 + 60 + 0.05 * 100 + 50));
+  CHECK(checkpoint.save_s == doctest::Approx(1 + 0.2 * 50));
+  const auto spares = recovery_costs(failures, {.scheme = Scheme::kSpares, .spares = 2}, 100, 5e12);
+  CHECK(spares.restart_s == doctest::Approx(checkpoint.restart_s - 600));
+  // 10 nodes reach 20e9 B/s only.
+  CHECK(recovery_costs(failures, {.scheme = Scheme::kCheckpoint}, 10, 5e12).save_s ==
+        doctest::Approx(1 + 0.2 * 250));
+  // Without protection nothing is saved or loaded.
+  const auto none = recovery_costs(failures, {.scheme = Scheme::kNone}, 100, 5e12);
+  CHECK(none.save_s == 0);
+  CHECK(none.restart_s == doctest::Approx(60 + 600 + 60 + 5));
+}
+
+TEST_CASE("A checkpoint holds 14 bytes a parameter with Adam") {
+  // 7 billion: Llama-2-7B has 6,738,415,616 parameters (its own card).
+  costmodel::Model model = small_model();
+  model.layers = 32;
+  model.hidden = 4096;
+  model.heads = 32;
+  model.kv_heads = 32;
+  model.ffn = 11008;
+  CHECK(checkpoint_bytes(model, {}) == 14.0 * 6'738'415'616);
+}
+
+TEST_CASE("Preemptions add to the failures of a node, and a kind of node may have its own") {
+  FailureModel failures = ordinary_failures();
+  HardwareClass hardware{h100_nodes(), {}};
+  CHECK(node_failures_per_s(failures, hardware, offer(1)) == doctest::Approx(1 / 28.8e6));
+  CHECK(node_failures_per_s(failures, hardware, offer(1, 0, 0.36)) == doctest::Approx(1 / 28.8e6 + 1e-4));
+  hardware.node_mtbf_s = 1e6;
+  CHECK(node_failures_per_s(failures, hardware, offer(1)) == doctest::Approx(1e-6));
+}
+
+TEST_CASE("Nodes fail where the first failure ends the cycle, groups where it is masked") {
+  const faults::Protection spare{.scheme = Scheme::kSpare, .r = 2};
+  // 64 groups of 16 GPUs on nodes of 8: a group has two nodes.
+  const auto groups = failing_unit(spare, 128, 64, 16, 8);
+  CHECK(groups.units == 64);
+  CHECK(groups.nodes_per_unit == 2);
+  // Groups of 4 GPUs share nodes: the node fails.
+  const auto shared = failing_unit(spare, 128, 256, 4, 8);
+  CHECK(shared.units == 128);
+  CHECK(shared.nodes_per_unit == 1);
+  const auto nodes = failing_unit({.scheme = Scheme::kCheckpoint}, 128, 64, 16, 8);
+  CHECK(nodes.units == 128);
+  CHECK(nodes.nodes_per_unit == 1);
+}
+
+TEST_CASE("State lives on with lost groups only where others hold it") {
+  costmodel::Layout layout;
+  layout.cp = 2;
+  layout.dp = 32;
+  layout.zero = 0;
+  CHECK(groups_per_state_copy(layout) == 1);
+  layout.zero = 1;
+  CHECK(groups_per_state_copy(layout) == 32);
+  layout.shard_group = 8;  // ranks of dp x cp: four groups of two
+  CHECK(groups_per_state_copy(layout) == 4);
+  layout.zero = 0;
+  layout.ep = 8;  // experts lie on eight ranks of the two that a group has
+  CHECK(groups_per_state_copy(layout) == 4);
+
+  const faults::Protection spare{.scheme = Scheme::kSpare, .r = 2};
+  const faults::FailingUnit unit{.units = 32, .groups_per_unit = 1, .nodes_per_unit = 2};
+  CHECK(protection_rule(spare, {}, unit, 32, 32) == Rule::kStateCoverage);
+  CHECK(protection_rule(spare, {}, unit, 32, 4) == Rule::kNone);
+  CHECK(protection_rule({.scheme = Scheme::kSpare, .r = 33}, {}, unit, 32, 1) == Rule::kRedundancy);
+  CHECK(protection_rule({.scheme = Scheme::kReplication, .r = 3}, {}, unit, 32, 1) == Rule::kRedundancy);
+  CHECK(protection_rule({.scheme = Scheme::kReplication, .r = 4}, {}, unit, 32, 1) == Rule::kNone);
+  CHECK(protection_rule({.scheme = Scheme::kCheckpoint}, {}, unit, 32, 32) == Rule::kNone);
+}
+
+TEST_CASE("Islands need whole groups and whole nodes each") {
+  CHECK(islands_rule({.count = 2}, 8, 16) == Rule::kNone);
+  CHECK(islands_rule({.count = 3}, 8, 16) == Rule::kIslands);
+  CHECK(islands_rule({.count = 4}, 8, 2) == Rule::kIslands);
+  CHECK(islands_rule({}, 7, 3) == Rule::kNone);
+}
+
+TEST_CASE("An offer's nodes are counted with the spares") {
+  CHECK(offer_rule(offer(1, 16), 16) == Rule::kNone);
+  CHECK(offer_rule(offer(1, 16), 17) == Rule::kNodes);
+  CHECK(offer_rule(offer(1, 0), 1'000'000) == Rule::kNone);
+}
+
+}  // namespace trainfront::search
