@@ -15,9 +15,9 @@ namespace trainfront::inputs {
 
 // What a caller says of files that do not say it themselves (nccl-tests output, profiler traces).
 struct MeasurementDefaults {
-  std::string gpu;         // where a file names none
-  std::string fabric;      // "IB NDR 8x400Gb/s per node"
-  std::string collective;  // "all_reduce", ...
+  std::string gpu = {};         // where a file names none
+  std::string fabric = {};      // "IB NDR 8x400Gb/s per node"
+  std::string collective = {};  // "all_reduce", ...
   int ranks = 0;
   int nodes = 0;
 };
