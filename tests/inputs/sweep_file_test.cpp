@@ -39,7 +39,7 @@ TEST_CASE("the shipped example asks what it says") {
   CHECK(problem.gpus.front() == 1024);
   CHECK(problem.gpus.back() == 16384);
   CHECK(problem.layout.tp.empty());
-  CHECK(problem.goal.deadline_s == 60 * 86400.0);
+  CHECK(problem.goal.deadline_s == 75 * 86400.0);
   REQUIRE(problem.protections.size() == 20);
   CHECK(problem.protections[0] == Protection{Scheme::kCheckpoint, 1, 1, 0, 0});
   CHECK(problem.protections[1] == Protection{Scheme::kSpare, 2, 1, 0, -1});
