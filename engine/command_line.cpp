@@ -225,7 +225,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int a
     for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
     if (argc < 2) return fmt::format("which command? One of {}.\n{}", inputs::join(known), see);
     unknown = argv[1];
-  } else if (error.get_name() == "ExtrasError") {
+  } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     for (const CLI::Option* option : asked.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }

@@ -137,9 +137,9 @@ r = [2, 3]
 std::string long_sweep() {
   std::string text = small_sweep();
   const std::string few = "gpus = [64, 128, 256]";
-  text.replace(text.find(few), few.size(), "gpus = {min = 64, max = 2048, step = 64}");
+  text.replace(text.find(few), few.size(), "gpus = {min = 64, max = 1536, step = 64}");
   const std::string r = "r = [2, 3]";
-  return text.replace(text.find(r), r.size(), "r = {min = 2, max = 12}");
+  return text.replace(text.find(r), r.size(), "r = {min = 2, max = 10}");
 }
 
 }  // namespace trainfront::tests

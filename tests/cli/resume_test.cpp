@@ -29,6 +29,14 @@ std::vector<std::string> sweep_words(const Folder& folder, const std::string& ou
           std::to_string(threads)};
 }
 
+// Until the sweep has saved something (or has ended).
+void wait_for_checkpoint(Process& process, const std::filesystem::path& folder) {
+  for (int i = 0; i < 3000 && process.is_running(); ++i) {
+    if (std::filesystem::exists(folder / "sweep.checkpoint")) return;
+    sleep_s(0.01);
+  }
+}
+
 // What must be true of the folder after a kill at any instant: every file under its final name is whole.
 void check_whole(const Folder& folder, const std::string& reference, const std::string& out) {
   for (const char* file : {"front.csv", "front.json"}) {
@@ -80,7 +88,7 @@ TEST_CASE("a signal saves, ends with status 75, and a rerun goes on to the same 
     std::vector<std::string> words = sweep_words(folder, out, 1);
     words.insert(words.begin(), TRAINFRONT_PROGRAM);
     Process process(words);
-    sleep_s(0.4);
+    wait_for_checkpoint(process, folder / out);
     process.signal(signal);
     const Ended ended = process.wait();
     if (ended.status == 0) continue;  // a machine so fast that it was over
@@ -99,7 +107,7 @@ TEST_CASE("a checkpoint of other input is refused unless told to start over") {
   std::vector<std::string> words = sweep_words(folder, "out", 1);
   words.insert(words.begin(), TRAINFRONT_PROGRAM);
   Process process(words);
-  sleep_s(0.4);
+  wait_for_checkpoint(process, folder / "out");
   process.signal(SIGTERM);
   if (process.wait().status != 75) return;
   spew(folder / "s.toml", small_sweep());
