@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "costmodel/gemm_form.hpp"
 #include "costmodel/kernel_time.hpp"
@@ -9,36 +11,39 @@
 namespace trainfront::costmodel {
 namespace {
 
-// Output tiles of one thread block (CUTLASS and cuBLAS kernels' usual ones).
+// Output tiles of one thread block (CUTLASS and cuBLAS kernels' usual ones), as positions in kEdges.
+constexpr std::array<double, 4> kEdges{256, 128, 64, 32};
 struct Tile {
-  double rows, columns;
+  std::size_t rows, columns;
 };
-constexpr std::array<Tile, 11> kTiles{{{256, 256},
-                                       {256, 128},
-                                       {128, 256},
-                                       {128, 128},
-                                       {256, 64},
-                                       {64, 256},
-                                       {128, 64},
-                                       {64, 128},
-                                       {64, 64},
-                                       {128, 32},
-                                       {32, 64}}};
-// Outputs over operands read, of the largest tile.
-constexpr double kBestIntensity = 128;
+constexpr std::array<Tile, 11> kTiles{
+    {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 2}, {2, 0}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {3, 2}}};
+// Operands read over outputs, of the largest tile.
+constexpr double kLeastTraffic = 1 / 128.0;
+
+// std::ceil without a call; 0 <= x < 2^53.
+inline double round_up(double x) {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole + (whole < x ? 1 : 0);
+}
 
 // Output elements that the device computes while it works on m x n with the best tile: padded to whole tiles
 // and whole waves of thread blocks, and counted at the largest tile's speed. >= m n, and grows with both.
 double padded_outputs(const GemmFit& fit, double m, double n, int compute_units) {
+  std::array<double, kEdges.size()> rows{}, columns{};
+  for (std::size_t i = 0; i < kEdges.size(); ++i) {
+    rows[i] = round_up(m / kEdges[i]);
+    columns[i] = round_up(n / kEdges[i]);
+  }
+  const double units = compute_units;
   double best = INFINITY;
   for (const Tile& tile : kTiles) {
-    const double blocks = std::ceil(m / tile.rows) * std::ceil(n / tile.columns);
-    const double waves = std::ceil(blocks / compute_units);
-    const double intensity = tile.rows * tile.columns / (tile.rows + tile.columns);
-    const double slowdown = (1 + fit.tile_half / intensity) / (1 + fit.tile_half / kBestIntensity);
-    best = std::min(best, waves * compute_units * tile.rows * tile.columns * slowdown);
+    const double tile_rows = kEdges[tile.rows], tile_columns = kEdges[tile.columns];
+    const double waves = round_up(rows[tile.rows] * columns[tile.columns] / units);
+    const double traffic = 1 / tile_rows + 1 / tile_columns;
+    best = std::min(best, waves * tile_rows * tile_columns * (1 + fit.tile_half * traffic));
   }
-  return best;
+  return best * units / (1 + fit.tile_half * kLeastTraffic);
 }
 
 double gemm_bytes(Precision precision, double m, double n, double k) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "costmodel/norm_sum.hpp"
+
 namespace trainfront::costmodel {
 namespace {
 
@@ -68,8 +70,8 @@ double ring(const Device& device, Collective collective, double bytes, const Gro
         protocol.base_s + rounds * ((group.ranks - group.domains) * protocol.ring_link_s +
                                     group.domains * group.latency_scale * protocol.ring_network_s);
     const double wire_s = bytes * passes / (rate * protocol.rate_share);
-    best =
-        std::min(best, std::pow(std::pow(latency_s, kRingNorm) + std::pow(wire_s, kRingNorm), 1 / kRingNorm));
+    // The sum is never below its parts: most protocols need no powers.
+    if (std::max(latency_s, wire_s) < best) best = std::min(best, norm_sum(latency_s, wire_s, kRingNorm));
   }
   return best;
 }

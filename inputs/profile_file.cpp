@@ -124,6 +124,8 @@ void read_table(Reader& reader, const std::string& section, AxisNames names,
   const std::string path = section + ".table";
   const Value* found = reader.section(path);
   if (found == nullptr) return;
+  const std::string key = reader.know(path, "log_thousandths");
+  for (const std::string_view name : names) reader.know(path, name);  // also those behind a broken one
   costmodel::MonotoneTable read;
   read.axes = {std::vector<double>{0}, {0}, {0}};
   std::size_t nodes = 1;
@@ -132,7 +134,6 @@ void read_table(Reader& reader, const std::string& section, AxisNames names,
     if (read.axes[axis].empty()) return;
     nodes *= read.axes[axis].size();
   }
-  const std::string key = reader.know(path, "log_thousandths");
   const Value* rows = found->find("log_thousandths");
   if (rows == nullptr || rows->kind != Value::Kind::kList) {
     return reader.fault(rows == nullptr ? *found : *rows, key, "not a table", "a list of rows of numbers");
