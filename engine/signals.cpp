@@ -7,6 +7,7 @@ namespace {
 
 // A handler can reach nothing else.
 volatile std::sig_atomic_t g_raised = 0;
+int g_depth = 0;
 
 constexpr int kSignals[] = {SIGTERM, SIGINT, SIGUSR1};
 
@@ -21,6 +22,7 @@ void note(int signal) {
 }  // namespace
 
 StopSignals::StopSignals() {
+  if (g_depth++ > 0) return;
   g_raised = 0;
   struct sigaction action = {};
   action.sa_handler = note;
@@ -30,6 +32,7 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+  if (--g_depth > 0) return;
   for (const int signal : kSignals) std::signal(signal, SIG_DFL);
 }
 

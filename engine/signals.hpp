@@ -3,7 +3,8 @@
 namespace trainfront::engine {
 
 // While it lives, SIGTERM, SIGINT and SIGUSR1 (Slurm's warning before the time limit) ask for a stop instead
-// of ending the process. A second SIGINT ends it at once. One at a time.
+// of ending the process. A second SIGINT ends it at once. May be nested: the
+// outermost counts.
 class StopSignals {
  public:
   StopSignals();

@@ -14,6 +14,7 @@
 #include "engine/reports/html.hpp"
 #include "engine/reports/readable.hpp"
 #include "engine/reports/run_json.hpp"
+#include "engine/signals.hpp"
 #include "engine/sweep_job.hpp"
 #include "engine/terminal.hpp"
 
@@ -92,6 +93,7 @@ std::string stopped_json(const SweepOptions& options, const JobResult& job) {
 }  // namespace
 
 int run_sweep(const SweepOptions& options, World& world) {
+  const StopSignals signals;  // one that comes while the files are read counts too
   const std::string started = utc_now();
   const bool root = world.rank() == 0;
   JobOptions job_options = world.together([&] {
