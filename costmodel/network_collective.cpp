@@ -119,8 +119,11 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                     .rate = placement.per_domain * network.nic_bytes_per_s * efficiency,
                     .nic_rate = network.nic_bytes_per_s,
                     .latency_scale = is_measured ? measured.latency_scale : network.latency_scale};
-  const Evidence evidence = worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence,
-                                  network_evidence(collective, placement.domains));
+  const Evidence of_network = is_measured && placement.domains <= measured.most_domains
+                                  ? Evidence::kCalibrated
+                                  : network_evidence(collective, placement.domains);
+  const Evidence evidence =
+      worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence, of_network);
   switch (collective) {
     case Collective::kAllReduce:
       return {std::min(ring(hardware.device, collective, bytes, group),

@@ -95,6 +95,10 @@ TEST_CASE("evidence is worse where nothing was measured") {
         Evidence::kExtrapolated);
   CHECK(collective_time(h100_cluster(), Collective::kAllGather, 1e6, {8, 1, 8}).evidence ==
         Evidence::kDataSheet);
+  cluster.device.profile.network = {.latency_scale = 2, .efficiency = 0.9, .most_domains = 4};
+  CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {32, 4, 8}).evidence == Evidence::kCalibrated);
+  CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {512, 64, 8}).evidence ==
+        Evidence::kExtrapolated);
 }
 
 }  // namespace trainfront::costmodel
