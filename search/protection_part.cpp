@@ -103,9 +103,11 @@ double ProtectionPart::most_step_of_mild_failures() const {
   constexpr double kMostLost = 0.2;
   constexpr double kMostSlowdown = 0.98 * faults::kMostSlowdown;
   const double units = static_cast<double>(unit_.units);
-  // Of the work: half of it at most is lost to patches and stops.
-  const double kept = 0.5 * tables_.least_efficiency();
-  const double most_stacks = 2 * (std::log(units) + 1);
+  const faults::FailureLaw& law = setup_.problem.failures.law;
+  // Slowdown by stacks, work that patches and stops leave, and what a last patch adds, each at its worst.
+  const double most_stacks = law.rate_falls ? 2 * (std::log(units) + 1) : 4;
+  const double kept = (law.rate_falls ? 0.5 : 0.2) * tables_.least_efficiency();
+  const double last_patch = (law.rate_falls ? 8 : 16) * kMostLost;
   double most_step_s = kNever;
   for (const RateClass& rate : setup_.rates) {
     const double failures_per_s = units / unit_mtbf_s(rate.failures_per_node_s, unit_);
@@ -113,11 +115,10 @@ double ProtectionPart::most_step_of_mild_failures() const {
       for (int number : usable) {
         const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
         const double restarts = failures_per_s * std::max(terms.restart_s, terms.voluntary_s);
-        const bool restarts_fail = setup_.problem.failures.law.failures_in_restart;
-        if (restarts_fail && !(restarts <= 0.5)) return -1;
-        const double cycle = restarts_fail ? 1 / (1 - restarts) : 1 + restarts;
+        if (law.failures_in_restart && !(restarts <= 0.5)) return -1;
+        const double cycle = law.failures_in_restart ? 1 / (1 - restarts) : 1 + restarts;
         if (!(failures_per_s * terms.save_s <= kMostSave)) return -1;
-        if (!((cycle * most_stacks + 8 * kMostLost) / kept <= kMostSlowdown)) return -1;
+        if (!((cycle * most_stacks + last_patch) / kept <= kMostSlowdown)) return -1;
         if (failures_per_s > 0)
           most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);
       }
