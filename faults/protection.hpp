@@ -22,6 +22,7 @@ struct Protection {
                        // shared out whole; 1: the batch shrinks with the groups, no rounding
   int spares = 0;      // spare nodes
   int k_max = 0;       // voluntary restart after so many lost groups; 0: never, -1: the best
+  int spares_per_1000 = 0;  // more of them, per 1000 computing nodes, rounded up
 
   auto operator<=>(const Protection&) const = default;
 };

@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <compare>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inputs/sweep_lists.hpp"
@@ -50,12 +55,66 @@ std::vector<int> from_two_to(int last) {
   return values;
 }
 
+// Spare nodes: a number, or a share of the computing nodes.
+struct Spares {
+  int count = 0;
+  int per_1000 = 0;
+
+  bool any() const { return count > 0 || per_1000 > 0; }
+  auto operator<=>(const Spares&) const = default;
+};
+
+// "2%", to a tenth of a per cent.
+std::optional<int> share_per_1000(std::string_view text) {
+  if (text.empty() || text.back() != '%') return std::nullopt;
+  double percent = 0;
+  const char* end = text.data() + text.size() - 1;
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc{} || stop != end || !(percent >= 0.1 && percent <= 100)) return std::nullopt;
+  const double tenths = percent * 10;
+  if (std::abs(tenths - std::round(tenths)) > 1e-9) return std::nullopt;
+  return static_cast<int>(std::lround(tenths));
+}
+
+// Numbers, shares, a list of both, or {min, max, step} of numbers.
+std::vector<Spares> read_spares(Section& section, std::vector<std::string>& notes) {
+  const Value* value = section.find("spares");
+  const auto is_share = [](const Value& one) {
+    return one.kind == Value::Kind::kText && one.text.find('%') != std::string::npos;
+  };
+  const bool shares = value != nullptr &&
+                      (is_share(*value) || std::any_of(value->items.begin(), value->items.end(), is_share));
+  std::vector<Spares> spares;
+  if (!shares) {
+    for (const int count : read_ints(section, "spares", {.min = 0, .max = kMaxSpares}, {}, notes))
+      spares.push_back({count, 0});
+    return spares;
+  }
+  const auto read_one = [&](const Value& one, const std::string& key) {
+    if (!is_share(one)) {
+      if (const auto count = section.integer(one, key, 0, kMaxSpares))
+        spares.push_back({static_cast<int>(*count), 0});
+    } else if (const auto per_1000 = share_per_1000(one.text)) {
+      spares.push_back({0, *per_1000});
+    } else {
+      section.fault(one, key, "is no share of the nodes", "\"0.1%\" to \"100%\", in tenths of a per cent");
+    }
+  };
+  const std::string path = section.path("spares");
+  if (value->kind != Value::Kind::kList) read_one(*value, path);
+  for (std::size_t i = 0; i < value->items.size() && !section.faults().full(); ++i)
+    read_one(value->items[i], fmt::format("{}[{}]", path, i + 1));
+  std::sort(spares.begin(), spares.end());
+  spares.erase(std::unique(spares.begin(), spares.end()), spares.end());
+  return spares;
+}
+
 // What one scheme varies; all lists hold at least one value.
 struct Choices {
   Scheme scheme;
   const std::vector<int>* r;
   const std::vector<int>* sub_shards;
-  const std::vector<int>* spares;
+  const std::vector<Spares>* spares;
   const std::vector<int>* k_max;
 
   std::size_t size() const { return r->size() * sub_shards->size() * spares->size() * k_max->size(); }
@@ -65,13 +124,14 @@ void expand(const Choices& choices, std::vector<Protection>& protections) {
   const bool copied = choices.scheme == Scheme::kSpare || choices.scheme == Scheme::kReplication;
   for (const int r : *choices.r)
     for (const int parts : *choices.sub_shards)
-      for (const int spares : *choices.spares)
+      for (const Spares& spares : *choices.spares)
         for (const int lost : *choices.k_max) {
-          Protection protection{choices.scheme, r, parts, spares, lost};
+          Protection protection{choices.scheme, r, parts, spares.count, lost, spares.per_1000};
           // One copy of each shard protects from nothing: what is left is checkpointing, with or without
           // spares.
           if (copied && r == 1)
-            protection = {spares > 0 ? Scheme::kSpares : Scheme::kCheckpoint, 1, 1, spares, 0};
+            protection = {
+                spares.any() ? Scheme::kSpares : Scheme::kCheckpoint, 1, 1, spares.count, 0, spares.per_1000};
           protections.push_back(protection);
         }
 }
@@ -98,14 +158,15 @@ std::vector<Protection> read_protections(Section& section, std::vector<std::stri
   const std::vector<int> sub_shards =
       read_ints(section, "sub_shards", {.min = 1, .max = kMaxSubShards}, {1}, notes);
   const std::vector<int> k_max = read_ints(section, "k_max", {.min = 0, .max = kMaxLostGroups}, {-1}, notes);
-  const std::vector<int> any_spares = read_ints(section, "spares", {.min = 0, .max = kMaxSpares}, {}, notes);
-  std::vector<int> hot_spares;
+  const std::vector<Spares> any_spares = read_spares(section, notes);
+  std::vector<Spares> hot_spares;
   std::copy_if(any_spares.begin(), any_spares.end(), std::back_inserter(hot_spares),
-               [](int n) { return n > 0; });
+               [](const Spares& one) { return one.any(); });
   if (hot_spares.empty() && !any_spares.empty() && has(schemes, Scheme::kSpares))
     section.fault("spares", "holds no number above 0 for protection \"spares\"");
-  if (hot_spares.empty()) hot_spares = {1, 2, 4, 8, 16};
-  const std::vector<int> spares = any_spares.empty() ? std::vector<int>{0} : any_spares;
+  if (hot_spares.empty()) hot_spares = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}};
+  const std::vector<Spares> no_spares{{}};
+  const std::vector<Spares> spares = any_spares.empty() ? no_spares : any_spares;
 
   const std::vector<int> one{1}, zero{0};
   std::vector<Choices> choices;
@@ -114,7 +175,7 @@ std::vector<Protection> read_protections(Section& section, std::vector<std::stri
     const auto kind = static_cast<Scheme>(scheme);
     const bool copied = kind == Scheme::kSpare || kind == Scheme::kReplication;
     const bool masked = kind == Scheme::kSpare || kind == Scheme::kElastic;
-    Choices of_scheme{kind, &one, &one, &zero, &zero};
+    Choices of_scheme{kind, &one, &one, &no_spares, &zero};
     if (copied) of_scheme.r = &redundancies;
     if (masked) of_scheme.sub_shards = &sub_shards;
     if (masked) of_scheme.k_max = &k_max;

@@ -66,8 +66,8 @@ double node_failures_per_s(const FailureModel& failures, const HardwareClass& ha
   return 1.0 / mtbf_s + offer.preemptions_per_node_hour / 3600.0;
 }
 
-std::int64_t spare_nodes(const faults::Protection& protection, std::int64_t) {
-  return protection.spares;
+std::int64_t spare_nodes(const faults::Protection& protection, std::int64_t nodes) {
+  return protection.spares + (nodes * protection.spares_per_1000 + 999) / 1000;
 }
 
 faults::Environment recovery_costs(const FailureModel& failures, const faults::Protection& protection,

@@ -33,11 +33,11 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
       0.99 * std::min(least_efficiency_of(one_failure_), least_efficiency_of(faults::kManyFailures));
   for (std::size_t i = 0; i < problem_.protections.size(); ++i) {
     faults::Protection without = problem_.protections[i];
-    without.spares = 0;
+    without.spares = without.spares_per_1000 = 0;
     std::size_t first = 0;
     while (first < i) {
       faults::Protection other = problem_.protections[first];
-      other.spares = 0;
+      other.spares = other.spares_per_1000 = 0;
       if (other == without) break;
       ++first;
     }

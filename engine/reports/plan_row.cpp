@@ -121,7 +121,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.text("protection", name(plan.protection.scheme));
   sink.integer("r", plan.protection.r);
   sink.integer("sub_shards", plan.protection.sub_shards);
-  sink.integer("spares", plan.protection.spares);
+  sink.integer("spares", outcome.nodes - costmodel::nodes_for(plan.gpus, row.offer.gpus_per_node));
   sink.integer("k_max", plan.protection.k_max);
   sink.integer("islands", plan.islands.count);
   sink.integer("inner_steps", plan.islands.inner_steps);

@@ -93,6 +93,8 @@ std::string readable_protection(const faults::Protection& protection) {
   if (protection.r > 1) text += fmt::format(" r={}", protection.r);
   if (protection.sub_shards > 1) text += fmt::format(" m={}", protection.sub_shards);
   if (protection.spares > 0) text += fmt::format(" +{} spares", protection.spares);
+  if (protection.spares_per_1000 > 0)
+    text += fmt::format(" +{:g}% spares", protection.spares_per_1000 / 10.0);
   return text;
 }
 

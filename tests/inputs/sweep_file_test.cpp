@@ -249,6 +249,10 @@ TEST_CASE("protections: r is for replication and SPARe, and nothing is listed tw
   CHECK(protections("protection = [\"spares\", \"spare\"]\nr = 2\nspares = [0, 4]\nk_max = 3") ==
         std::vector<Protection>{
             {Scheme::kSpares, 1, 1, 4, 0}, {Scheme::kSpare, 2, 1, 0, 3}, {Scheme::kSpare, 2, 1, 4, 3}});
+  CHECK(protections("protection = \"spares\"\nspares = [\"2%\", 3, \"0.5%\"]") ==
+        std::vector<Protection>{{Scheme::kSpares, 1, 1, 0, 0, 5},
+                                {Scheme::kSpares, 1, 1, 0, 0, 20},
+                                {Scheme::kSpares, 1, 1, 3, 0, 0}});
   CHECK(protections("protection = \"elastic\"\nsub_shards = [1, 16]\nk_max = [0, 5]") ==
         std::vector<Protection>{{Scheme::kElastic, 1, 1, 0, 0},
                                 {Scheme::kElastic, 1, 1, 0, 5},
