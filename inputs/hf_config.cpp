@@ -87,6 +87,12 @@ Model parse_hf_config(std::string_view text, std::string file, std::string name,
   }
   const bool before = faults.empty();
   family->read(fields, model);
+  if (!model.is_moe() && faults.empty()) {
+    for (const std::string_view key : {"num_local_experts", "num_experts", "n_routed_experts"})
+      if (fields.optional(key, 0) > 1)
+        section.fault(key, "has experts, and architecture " + in_quotes(type) +
+                               " has none: one of the two is not what it says");
+  }
   if (inner && !fields.has("tie_word_embeddings") && outer.has("tie_word_embeddings"))
     model.tied_embeddings = outer.flag("tie_word_embeddings", model.tied_embeddings);
   if (before && faults.empty()) {

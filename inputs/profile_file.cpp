@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/kernel_time.hpp"
 #include "inputs/document.hpp"
 #include "inputs/profile_fields.hpp"
 #include "inputs/suggest.hpp"
@@ -200,6 +201,15 @@ void read_heading(Reader& reader, const Value& root, DeviceProfile& profile) {
   }
 }
 
+// Kernels that stream through memory run at much the same share of its bandwidth. Where the device's own sums
+// of vectors were measured, the kinds that were not rest on more than the data sheet.
+void mark_unmeasured_streams(DeviceProfile& profile) {
+  const auto& add = profile.memory_bound[static_cast<std::size_t>(costmodel::MemoryBound::kAdd)];
+  if (add.evidence == Evidence::kDataSheet) return;
+  for (costmodel::MemoryBoundFit& fit : profile.memory_bound)
+    if (fit.evidence == Evidence::kDataSheet) fit.evidence = Evidence::kExtrapolated;
+}
+
 }  // namespace
 
 DeviceProfile parse_profile(std::string_view text, std::string file, const DeviceProfile& base,
@@ -224,6 +234,7 @@ DeviceProfile parse_profile(std::string_view text, std::string file, const Devic
   });
   read_switch_reduce(reader, profile.switch_reduce);
   read_network(reader, profile.network);
+  mark_unmeasured_streams(profile);
   reader.check_unknown();
   return profile;
 }

@@ -59,6 +59,12 @@ TEST_CASE("Llama: published counts come out exactly") {
   CHECK(no_groups.total() == 6'738'415'616);
 }
 
+TEST_CASE("a dense architecture with experts is not read as a dense model") {
+  const Read mixed = read(R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
+    "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000, "num_local_experts": 8})");
+  CHECK(has(mixed.faults, "num_local_experts"));
+}
+
 TEST_CASE("Qwen: biases of Qwen2 and head norms of Qwen3 are the class's, not the config's") {
   const Read qwen2 = read(R"({"model_type": "qwen2", "num_hidden_layers": 80, "hidden_size": 8192,
     "num_attention_heads": 64, "num_key_value_heads": 8, "intermediate_size": 29568, "vocab_size": 152064,
