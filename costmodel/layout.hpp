@@ -7,20 +7,26 @@ namespace trainfront::costmodel {
 
 enum class Framework : std::uint8_t { kMegatron, kTorchtitan, kDeepspeed };
 enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
-enum class Schedule : std::uint8_t { kGpipe, k1f1b, kInterleaved, kZeroBubble };  // the last: ZB-1p (arXiv 2401.10241)
+enum class Schedule : std::uint8_t {
+  kGpipe,
+  k1f1b,
+  kInterleaved,
+  kZeroBubble
+};  // the last: ZB-1p (arXiv 2401.10241)
 
 // How one training step is spread over GPUs. Degrees are >= 1.
 struct Layout {
   Framework framework = Framework::kMegatron;
-  int tp = 1;   // tensor parallel
-  int cp = 1;   // context parallel
-  int pp = 1;   // pipeline stages
-  int vpp = 1;  // model chunks per stage (interleaving)
-  int ep = 1;   // expert parallel; the expert grid etp x ep x edp covers the same GPUs as tp x cp x dp
-  int etp = 1;  // tensor parallel degree of the experts
-  int dp = 1;   // data parallel: groups that each hold one full copy of the parallel workers
-  bool sp = false;      // sequence parallelism over the tp group
-  int zero = 1;         // 0: DDP; 1: optimiser sharded (Megatron's distributed optimizer); 2: gradients too; 3: weights too (FSDP)
+  int tp = 1;       // tensor parallel
+  int cp = 1;       // context parallel
+  int pp = 1;       // pipeline stages
+  int vpp = 1;      // model chunks per stage (interleaving)
+  int ep = 1;       // expert parallel; the expert grid etp x ep x edp covers the same GPUs as tp x cp x dp
+  int etp = 1;      // tensor parallel degree of the experts
+  int dp = 1;       // data parallel: groups that each hold one full copy of the parallel workers
+  bool sp = false;  // sequence parallelism over the tp group
+  int zero = 1;     // 0: DDP; 1: optimiser sharded (Megatron's distributed optimizer); 2: gradients too; 3:
+                    // weights too (FSDP)
   int shard_group = 0;  // ranks that state is sharded over, within dp x cp; 0: all of them
   int micro_batch = 1;  // sequences
   Recompute recompute = Recompute::kNone;
@@ -31,7 +37,8 @@ struct Layout {
   auto operator<=>(const Layout&) const = default;
 };
 
-// Micro-batches of one pipeline flush: global_batch / (dp * micro_batch), which must be whole (see legality.hpp).
+// Micro-batches of one pipeline flush: global_batch / (dp * micro_batch), which must be whole (see
+// legality.hpp).
 inline std::int64_t micro_batches(const Layout& layout, std::int64_t global_batch) {
   return global_batch / (std::int64_t{layout.dp} * layout.micro_batch);
 }

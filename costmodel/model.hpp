@@ -6,8 +6,8 @@
 
 namespace trainfront::costmodel {
 
-// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1). Widths in elements; q_rank 0: queries
-// are projected directly.
+// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1). Widths in elements; q_rank 0:
+// queries are projected directly.
 struct LatentAttention {
   int q_rank = 0;
   int kv_rank = 0;
@@ -20,8 +20,8 @@ struct LatentAttention {
 
 enum class Norm { kRms, kLayer };
 
-// A transformer's shape: all that parameters, FLOPs, memory and time are counted from. Widths are per layer and
-// unsharded. A member that is 0 or false is absent from the model.
+// A transformer's shape: all that parameters, FLOPs, memory and time are counted from. Widths are per layer
+// and unsharded. A member that is 0 or false is absent from the model.
 struct Model {
   std::string name;
 
@@ -29,8 +29,8 @@ struct Model {
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;
-  int head_dim = 0;  // heads * head_dim need not equal hidden (Qwen3)
-  int ffn = 0;       // width of a dense MLP
+  int head_dim = 0;   // heads * head_dim need not equal hidden (Qwen3)
+  int ffn = 0;        // width of a dense MLP
   bool gated = true;  // SwiGLU, GeGLU: three matrices; otherwise two
   int vocab = 0;
   bool tied_embeddings = false;
@@ -44,11 +44,12 @@ struct Model {
   bool qk_norm = false;          // a norm over each head's query and key
   bool attention_sinks = false;  // one learned logit per head (GPT-OSS)
   Norm norm = Norm::kRms;
-  int norms_per_layer = 2;       // Gemma 2 and 3: 4; parallel attention and MLP (Phi): 1
-  int sliding_window = 0;        // tokens; 0: every layer attends to all of the past
-  int full_attention_every = 1;  // with a window: one layer in so many attends to all (1: none is windowed, 0: all are)
+  int norms_per_layer = 2;  // Gemma 2 and 3: 4; parallel attention and MLP (Phi): 1
+  int sliding_window = 0;   // tokens; 0: every layer attends to all of the past
+  int full_attention_every =
+      1;  // with a window: one layer in so many attends to all (1: none is windowed, 0: all are)
 
-  int experts = 0;            // routed experts per MoE layer; 0: a dense model
+  int experts = 0;  // routed experts per MoE layer; 0: a dense model
   int experts_per_token = 0;
   int expert_ffn = 0;         // width of one routed expert
   int shared_expert_ffn = 0;  // summed width of the experts every token visits

@@ -12,21 +12,23 @@ struct Offer {
   std::string provider;
   std::string region;
   std::string instance;
-  std::string device;               // id
+  std::string device;  // id
   int gpus_per_node = 8;
   PriceModel price_model = PriceModel::kOnDemand;
-  double usd_per_node_hour = 0;     // 0 only when owned
-  std::int64_t max_nodes = 0;       // 0: not limited
+  double usd_per_node_hour = 0;          // 0 only when owned
+  std::int64_t max_nodes = 0;            // 0: not limited
   double preemptions_per_node_hour = 0;  // spot
-  std::string source;               // where the price was seen
-  std::string as_of;                // date of the price
-  std::string zone;                 // of the region, where the price holds; empty: any
+  std::string source;                    // where the price was seen
+  std::string as_of;                     // date of the price
+  std::string zone;                      // of the region, where the price holds; empty: any
 
   bool operator==(const Offer&) const = default;
 };
 
 // Whole nodes that `gpus` need.
-inline std::int64_t nodes_for(std::int64_t gpus, int gpus_per_node) { return (gpus + gpus_per_node - 1) / gpus_per_node; }
+inline std::int64_t nodes_for(std::int64_t gpus, int gpus_per_node) {
+  return (gpus + gpus_per_node - 1) / gpus_per_node;
+}
 
 // Dollars for `nodes` over `seconds`.
 inline double bill_usd(const Offer& offer, std::int64_t nodes, double seconds) {

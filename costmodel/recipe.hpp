@@ -7,11 +7,12 @@ enum class Optimizer { kAdam, kSgd };
 
 // What the training needs, whatever plan runs it.
 struct Recipe {
-  double tokens = 0;               // to be seen in all
-  int sequence_length = 0;         // tokens
+  double tokens = 0;        // to be seen in all
+  int sequence_length = 0;  // tokens
   Precision precision = Precision::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
-  double critical_batch_tokens = 0;  // tokens needed grow as 1 + B/B_crit (McCandlish et al., arXiv 1812.06162); 0: they do not
+  double critical_batch_tokens =
+      0;  // tokens needed grow as 1 + B/B_crit (McCandlish et al., arXiv 1812.06162); 0: they do not
 
   bool operator==(const Recipe&) const = default;
 };

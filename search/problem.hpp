@@ -53,7 +53,6 @@ struct FailureModel {
 struct Goal {
   std::optional<double> deadline_s;
   std::optional<double> budget_usd;
-  std::optional<double> probability;  // with which both must hold; absent: in the mean
 };
 
 // Everything a search depends on; immutable once read.
