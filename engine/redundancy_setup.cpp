@@ -84,8 +84,9 @@ void read_system(const RedundancyOptions& options, Checker& check, faults::Simul
     system.environment.group_mtbf_s = mtbf_s * static_cast<double>(std::max<std::int64_t>(1, options.groups));
   }
   system.law.weibull_shape = options.weibull_shape;
-  check.require(options.weibull_shape >= 0.2 && options.weibull_shape <= 20,
-                fmt::format("--weibull-shape {}: needs a number from 0.2 to 20 (1: exponential)",
+  check.require(options.weibull_shape >= faults::kLeastWeibullShape &&
+                    options.weibull_shape <= faults::kMostWeibullShape,
+                fmt::format("--weibull-shape {}: needs a number from 0.5 to 2 (1: exponential)",
                             options.weibull_shape));
   check.require(options.rate == "falling" || options.rate == "constant",
                 fmt::format("--rate \"{}\": one of falling, constant", options.rate));

@@ -27,6 +27,10 @@ struct Protection {
   auto operator<=>(const Protection&) const = default;
 };
 
+// Weibull shapes that the closed forms are good for (efficiency.hpp: within 1 %); measured ones lie between.
+inline constexpr double kLeastWeibullShape = 0.5;
+inline constexpr double kMostWeibullShape = 2;
+
 // When failures strike.
 struct FailureLaw {
   double weibull_shape = 1;          // 1: exponential

@@ -1,13 +1,12 @@
 #include "faults/protection_check.hpp"
 
-#include <cmath>
-
 namespace trainfront::faults {
 
 ProtectionError check(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                       std::int64_t state_copies) {
   if (groups < 1) return ProtectionError::kNoGroups;
-  if (!std::isfinite(law.weibull_shape) || law.weibull_shape <= 0) return ProtectionError::kLaw;
+  if (!(law.weibull_shape >= kLeastWeibullShape && law.weibull_shape <= kMostWeibullShape))
+    return ProtectionError::kLaw;
   if (protection.r < 1) return ProtectionError::kRedundancyTooSmall;
   if (protection.sub_shards < 1) return ProtectionError::kSubShards;
   if (protection.k_max < -1 || protection.k_max > groups) return ProtectionError::kKMax;
@@ -40,7 +39,7 @@ const char* describe(ProtectionError error) {
     case ProtectionError::kKMax:
       return "k_max must lie between 0 and the number of groups, or be -1 for the best";
     case ProtectionError::kLaw:
-      return "the Weibull shape must be a positive number";
+      return "the Weibull shape must lie between 0.5 and 2";
   }
   return "unknown";
 }

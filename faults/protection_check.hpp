@@ -16,7 +16,7 @@ enum class ProtectionError : std::uint8_t {
   kStateLost,              // the state of a lost group has no other copy, so its failure cannot be masked
   kSubShards,              // sub_shards < 1
   kKMax,                   // k_max < -1 or above N
-  kLaw,                    // the Weibull shape is not a positive number
+  kLaw,                    // the Weibull shape is outside what the closed forms hold for
 };
 
 // Failures are survived without a global restart.

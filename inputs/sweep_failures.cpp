@@ -74,9 +74,10 @@ void read_law(Section& section, search::FailureModel& failures, std::vector<std:
   static const std::vector<std::string> kRates{"falling", "constant"};
   const bool weibull = section.choice("law", kLaws) == std::size_t{1};
   const Value* shape_value = section.find("weibull_shape");
-  const auto shape = section.number("weibull_shape", {0.1, 10, false});
+  const auto shape =
+      section.number("weibull_shape", {faults::kLeastWeibullShape, faults::kMostWeibullShape, false});
   if (weibull && shape_value == nullptr)
-    section.fault("weibull_shape", "is missing; law = \"weibull\" needs it", "a number from 0.1 to 10");
+    section.fault("weibull_shape", "is missing; law = \"weibull\" needs it", "a number from 0.5 to 2");
   if (!weibull && shape_value != nullptr)
     section.fault(*shape_value, section.path("weibull_shape"), "needs law = \"weibull\"");
   if (weibull && shape) failures.law.weibull_shape = *shape;
