@@ -86,8 +86,6 @@ void add_plan(CLI::App& app, Invocation& chosen) {
       app, "plan", "The one plan to take: cheapest in time, fastest for the money, or the front's knee",
       options);
   add_search_options(command, *options);
-  command->add_option("--probability", options->probability, "With which the goal must hold")
-      ->check(CLI::Range(0.0, 1.0));
   runs_parallel(command, chosen, options, run_plan);
 }
 
@@ -209,6 +207,17 @@ void add_catalog(CLI::App& app, Invocation& chosen) {
   runs_serial(command, chosen, options, run_catalog);
 }
 
+// A script whose variable is not set would else get the answer to another question.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](std::string& value) { return std::string(value.empty() ? "must not be empty" : ""); }, "");
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() > 0) option->check(not_empty);
+    }
+  }
+}
+
 // What went wrong, with the nearest name where a command or an option is not known.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
                         const char* const* argv) {
@@ -262,6 +271,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_catalog(app, chosen);
   add_calibrate(app, chosen);
   add_validate(app, chosen);
+  refuse_empty_values(app);
 
   try {
     app.parse(argc, argv);
@@ -269,6 +279,11 @@ Invocation parse_command_line(int argc, const char* const* argv) {
     const auto commands = app.get_subcommands();
     const CLI::App& asked = commands.empty() ? app : *commands.front();
     chosen = {};
+    if (commands.empty() && *argv[1] != '-') {  // help for a command that there is not
+      chosen.text = usage_error(app, wanted, argc, argv);
+      chosen.status = kBadInput;
+      return chosen;
+    }
     chosen.text = dynamic_cast<const CLI::CallForVersion*>(&wanted)
                       ? std::string(wanted.what()) + "\n"
                       : asked.help(commands.empty() ? "" : app.get_name());

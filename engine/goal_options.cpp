@@ -27,19 +27,12 @@ std::optional<double> parse_money_option(const char* option, const std::string& 
   return positive(option, text, inputs::parse_money_usd(text), inputs::kMoneyForm);
 }
 
-search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline, const std::string& budget,
-                         std::optional<double> probability) {
+search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline,
+                         const std::string& budget) {
   search::Goal goal = of_file;
   if (!deadline.empty() || !budget.empty()) {
     goal.deadline_s = parse_duration_option("--deadline", deadline);
     goal.budget_usd = parse_money_option("--budget", budget);
-  }
-  if (probability) goal.probability = probability;
-  if (goal.probability) {
-    throw UsageError(
-        "a goal with a probability cannot be answered yet: times and costs are means. Leave out "
-        "--probability (or "
-        "goal.probability in the sweep file).");
   }
   return goal;
 }

@@ -9,8 +9,7 @@ namespace trainfront::engine {
 
 // The file's goal with what the command line says in its place: durations and money as text, empty where not
 // given. Throws UsageError that names the option.
-search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline, const std::string& budget,
-                         std::optional<double> probability);
+search::Goal wanted_goal(const search::Goal& of_file, const std::string& deadline, const std::string& budget);
 
 // A duration or money given as an option; nothing for empty text. Throw UsageError unless above 0.
 std::optional<double> parse_duration_option(const char* option, const std::string& text);

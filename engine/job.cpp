@@ -117,7 +117,7 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
               options.share);
   std::optional<Progress> progress;
   if (root) {
-    progress.emplace(options.progress, work.plans, ledger->state().harvest.counts.plans);
+    progress.emplace(options.progress, work.plans, work.excluded, ledger->state().harvest.counts.plans);
     team.inform(ledger->state().harvest.front);
     share.on_news = [&](const Report& news) {
       ledger->add(news);

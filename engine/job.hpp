@@ -17,6 +17,7 @@ namespace trainfront::engine {
 // A space of plans as the run loop sees it.
 struct JobWork {
   std::uint64_t plans = 0;
+  std::uint64_t excluded = 0;  // plans beside these that are done with before it begins
   std::uint64_t blocks = 0;
   Walker walker;
   std::uint64_t problem = 0;  // fingerprint of the input

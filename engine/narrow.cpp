@@ -40,8 +40,12 @@ std::vector<Wish> parse_wishes(const std::string& text) {
       throw UsageError(
           fmt::format("--layout: {} found; key=value is needed, as in tp=8,pp=4", inputs::in_quotes(part)));
     }
-    wishes.push_back({trimmed(std::string_view(part).substr(0, equals)),
-                      trimmed(std::string_view(part).substr(equals + 1))});
+    Wish wish{trimmed(std::string_view(part).substr(0, equals)),
+              trimmed(std::string_view(part).substr(equals + 1))};
+    const auto same = [&](const Wish& other) { return other.key == wish.key; };
+    if (std::any_of(wishes.begin(), wishes.end(), same))
+      throw UsageError(fmt::format("--layout: {} is given twice", wish.key));
+    wishes.push_back(std::move(wish));
   }
   if (wishes.empty())
     throw UsageError("--layout: nothing found; key=value pairs are needed, as in tp=8,pp=4");

@@ -23,8 +23,8 @@ std::uint64_t sum(const auto& counts) {
 
 }  // namespace
 
-Progress::Progress(ProgressMode mode, std::uint64_t plans, std::uint64_t covered)
-    : mode_(mode), plans_(plans), covered_before_(covered) {
+Progress::Progress(ProgressMode mode, std::uint64_t plans, std::uint64_t excluded, std::uint64_t covered)
+    : mode_(mode), plans_(plans + excluded), excluded_(excluded), covered_before_(covered + excluded) {
   if (mode_ == ProgressMode::kAuto) mode_ = is_terminal(2) ? ProgressMode::kBar : ProgressMode::kPlain;
   // A sweep that is over at once needs no plain lines.
   if (mode_ == ProgressMode::kPlain) next_ += std::chrono::seconds(2);
@@ -41,7 +41,8 @@ void Progress::update(const search::Counts& counts, std::size_t front) {
                              std::chrono::duration<double>(bar ? kBarEvery_s : kPlainEvery_s));
   const std::string line = text(counts, front);
   if (!bar) return say(line);
-  const double share = plans_ == 0 ? 1 : static_cast<double>(counts.plans) / static_cast<double>(plans_);
+  const double share =
+      plans_ == 0 ? 1 : static_cast<double>(counts.plans + excluded_) / static_cast<double>(plans_);
   const auto full = static_cast<std::size_t>(std::lround(share * kBarWidth));
   std::string drawn(std::min<std::size_t>(full, kBarWidth), '#');
   drawn.resize(kBarWidth, '.');
@@ -59,14 +60,14 @@ void Progress::finish(const search::Counts& counts, std::size_t front) {
 
 std::string Progress::text(const search::Counts& counts, std::size_t front) const {
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin_).count();
-  const auto covered = static_cast<double>(counts.plans);
+  const auto covered = static_cast<double>(counts.plans + excluded_);
   const double rate = (covered - static_cast<double>(covered_before_)) / std::max(elapsed_s, 1e-9);
   std::string line = fmt::format(
       "{:5.1f} % of {} plans covered, {} evaluated, {} pruned, {}/s, front {}",
       plans_ == 0 ? 100.0 : 100 * covered / static_cast<double>(plans_),
       readable_count(static_cast<double>(plans_)), readable_count(static_cast<double>(counts.evaluated)),
       readable_count(static_cast<double>(sum(counts.pruned))), readable_count(rate), front);
-  if (counts.plans >= plans_) return line + ", took " + readable_duration(elapsed_s);
+  if (counts.plans + excluded_ >= plans_) return line + ", took " + readable_duration(elapsed_s);
   if (rate <= 0) return line;
   return line + ", " + readable_duration((static_cast<double>(plans_) - covered) / rate) + " to go";
 }

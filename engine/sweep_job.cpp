@@ -62,6 +62,7 @@ JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force
   walk_options.brute_force = brute_force;
   JobWork work;
   work.plans = space.size();
+  work.excluded = search::excluded_counts(space).plans;
   work.blocks = space.blocks();
   work.problem = sweep.fingerprint;
   work.walker = [&space, walk_options](std::uint64_t first, std::uint64_t last,

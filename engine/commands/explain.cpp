@@ -30,8 +30,7 @@ std::uint64_t parse_id(const std::string& text, const search::Space& space) {
         fmt::format("--plan: {} found; an id as in front.csv is needed", inputs::in_quotes(text)));
   }
   if (id >= space.size()) {
-    throw UsageError(
-        fmt::format("--plan: {} found; this sweep has {} plans, numbered from 0", id, space.size()));
+    throw UsageError(fmt::format("--plan: {} found; the ids of this sweep end at {}", id, space.size() - 1));
   }
   return id;
 }
@@ -110,7 +109,7 @@ int run_explain(const ExplainOptions& options, World& world) {
 
   LoadedSweep narrowed = world.together([&] {
     search::Problem problem = sweep.space.problem();
-    problem.goal = wanted_goal(problem.goal, options.deadline, options.budget, {});
+    problem.goal = wanted_goal(problem.goal, options.deadline, options.budget);
     if (!options.layout.empty()) problem = narrow(problem, options.layout);
     return LoadedSweep{search::Space(std::move(problem)), {}, sweep.fingerprint};
   });

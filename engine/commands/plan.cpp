@@ -36,9 +36,8 @@ int run_plan(const PlanOptions& options, World& world) {
   job_options.threads = options.threads;
   job_options.progress = world.together([&] { return parse_progress(options.progress); });
   const LoadedSweep sweep = load_sweep(world, options.file);
-  const search::Goal goal = world.together([&] {
-    return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget, options.probability);
-  });
+  const search::Goal goal = world.together(
+      [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
   if (world.rank() == 0) {
     for (const std::string& note : sweep.notes) say("note: " + note);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "engine/transport.hpp"
@@ -12,7 +11,6 @@ struct PlanOptions {
   int threads = 0;
   bool brute_force = false;
   std::string deadline, budget;
-  std::optional<double> probability;
   std::string progress = "auto";
   bool json = false;
 };

@@ -107,7 +107,7 @@ int run_sweep(const SweepOptions& options, World& world) {
   });
   const LoadedSweep sweep = load_sweep(world, options.file);
   const search::Goal goal = world.together(
-      [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget, {}); });
+      [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
   world.together([&] {
     if (root) make_writable_folder(options.folder);
     return true;

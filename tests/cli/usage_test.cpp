@@ -38,7 +38,10 @@ TEST_CASE("bad usage ends with status 2 and names what was probably meant") {
         Case{{"sweep", "x.toml", "--deadlin", "5d"}, "did you mean \"--deadline\"?"},
         Case{{"sweep"}, "file is required"}, Case{{"sweep", "x.toml", "--threads", "0"}, "--threads"},
         Case{{"sweep", "x.toml", "--threads", "many"}, "--threads"},
-        Case{{"plan", "x.toml", "--probability", "1.5"}, "--probability"},
+        Case{{"export", "--help"}, "unknown command \"export\""},
+        Case{{"plan", "x.toml", "--deadline", ""}, "--deadline: must not be empty"},
+        Case{{"explain", "x.toml", "--plan", ""}, "--plan: must not be empty"},
+        Case{{"explain", "x.toml", "--trace="}, "--trace"},
         Case{{"explain", "x.toml", "--plan", "1", "--layout", "tp=1"}, "excludes"},
         Case{{"sweep", "no-such-file.toml"}, "no-such-file.toml"}}) {
     CAPTURE(each.said);
