@@ -133,7 +133,7 @@ search::Goal read_goal_section(Section& section) {
   goal.budget_usd = section.money_usd("budget", {0, 1e15, true});
   if (const Value* probability = section.find("probability")) {
     section.fault(*probability, section.path("probability"),
-                  "not answered yet; deadlines and budgets hold in the mean", "leave it out");
+                  "not answered yet, leave it out; deadlines and budgets hold in the mean");
   }
   return goal;
 }

@@ -57,6 +57,7 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
   outcome.time_to_train_s = run.time_s;
   outcome.cost_usd = costmodel::bill_usd(offer, outcome.nodes, run.time_s);
   outcome.checkpoint_interval_s = run.interval_s;
+  outcome.k_max = run.k_max;
   outcome.availability = run.availability;
   outcome.goodput = steps * outcome.step_time_s / run.time_s;
   outcome.evidence = step.evidence;

@@ -1,5 +1,7 @@
 #include "engine/reports/explanation.hpp"
 
+#include <cmath>
+
 #include "costmodel/framework_profile.hpp"
 #include "costmodel/step_graph.hpp"
 #include "search/environment.hpp"
@@ -27,7 +29,9 @@ std::vector<Amount> run_parts(const PlanRow& row, double steps) {
   }
   const double down_s = outcome.time_to_train_s * (1 - outcome.availability);
   parts.push_back({"restarts_and_checkpoints", down_s});
-  parts.push_back({"redundancy_and_lost_work", outcome.time_to_train_s - failure_free_s - down_s});
+  const double lost_s = outcome.time_to_train_s - failure_free_s - down_s;
+  const bool residue = std::abs(lost_s) <= kResidue * outcome.time_to_train_s;
+  parts.push_back({"redundancy_and_lost_work", residue ? 0 : lost_s});
   return parts;
 }
 
@@ -55,6 +59,11 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
   for (const NamedPart& part : named_parts(row.step)) {
     explanation.step_s.push_back({std::string(part.name), part.seconds});
   }
+  const costmodel::LayoutCost cost =
+      costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware, framework);
+  explanation.layers_evidence = cost.evidence;
+  explanation.replicas_evidence =
+      costmodel::data_parallel_cost(cost, plan.layout.dp, plan.islands.count).evidence;
   explanation.memory = costmodel::memory_use(problem.model, problem.recipe, plan.layout, plan.global_batch);
   explanation.memory_bytes = amounts(explanation.memory.parts);
   explanation.run_s = run_parts(row, search::steps_needed(problem.recipe, plan.global_batch));

@@ -21,6 +21,9 @@ struct Amount {
 struct Explanation {
   PlanRow row;
   std::vector<Amount> step_s;  // sums to the step time
+  // What the step's time rests on, by its two halves.
+  costmodel::Evidence layers_evidence = costmodel::Evidence::kCalibrated;    // layers, pipeline transfers
+  costmodel::Evidence replicas_evidence = costmodel::Evidence::kCalibrated;  // data parallelism, optimiser
   costmodel::MemoryUse memory;
   std::vector<Amount> memory_bytes;
   std::vector<Amount> run_s;                        // sums to the time to train

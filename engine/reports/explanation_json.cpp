@@ -13,7 +13,8 @@ void write_amounts(std::string_view key, const std::vector<Amount>& parts, JsonW
   json.end_object();
 }
 
-void write_evidence(const search::Space& space, const PlanRow& row, JsonWriter& json) {
+void write_evidence(const search::Space& space, const Explanation& explanation, JsonWriter& json) {
+  const PlanRow& row = explanation.row;
   const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(row.plan.hardware)];
   const costmodel::DeviceProfile& profile = rented.hardware.device.profile;
   json.begin_array("evidence");
@@ -21,6 +22,10 @@ void write_evidence(const search::Space& space, const PlanRow& row, JsonWriter& 
   json.field("device_profile", profile.name).begin_array("sources");
   for (const std::string& source : profile.sources) json.value(source);
   json.end_array().end_object();
+  json.begin_object().field("quantity", "layers and pipeline");
+  json.field("rests_on", name(explanation.layers_evidence)).end_object();
+  json.begin_object().field("quantity", "data parallelism and optimizer");
+  json.field("rests_on", name(explanation.replicas_evidence)).end_object();
   json.begin_object().field("quantity", "price").field("as_of", row.offer.as_of);
   json.field("source", row.offer.source).end_object();
   json.begin_object().field("quantity", "node MTBF");
@@ -54,7 +59,13 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
 
   json.begin_array("critical_path");
   for (const costmodel::PathShare& share : explanation.critical_path) {
-    json.begin_object().field("stage", share.stage).field("part", costmodel::path_part_name(share.part));
+    json.begin_object().key("stage");
+    if (share.stage == row.plan.layout.pp) {
+      json.null();  // all stages together
+    } else {
+      json.value(share.stage);
+    }
+    json.field("part", costmodel::path_part_name(share.part));
     json.field("seconds", share.seconds).end_object();
   }
   json.end_array().begin_array("sensitivity");
@@ -63,7 +74,7 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
     json.field("saved_by_10_percent_more", each.saved).end_object();
   }
   json.end_array();
-  write_evidence(space, row, json);
+  write_evidence(space, explanation, json);
   return json.end_object().take();
 }
 

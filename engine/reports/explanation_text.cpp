@@ -56,9 +56,11 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
                       explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
   text += parts_table("run", explanation.run_s, outcome.time_to_train_s, readable_duration);
   text += parts_table("dollars", explanation.run_usd, outcome.cost_usd, readable_money);
-  text += fmt::format("Evidence: step {}; price of {}, {}.\n", name(outcome.evidence),
-                      row.offer.as_of.empty() ? "unknown date" : row.offer.as_of,
-                      row.offer.source.empty() ? "source not stated" : row.offer.source);
+  text += fmt::format(
+      "Evidence: step {} (layers and pipeline {}, data parallelism and optimizer {}); price of {}, {}.\n",
+      name(outcome.evidence), name(explanation.layers_evidence), name(explanation.replicas_evidence),
+      row.offer.as_of.empty() ? "unknown date" : row.offer.as_of,
+      row.offer.source.empty() ? "source not stated" : printable(row.offer.source));
   return text;
 }
 

@@ -34,13 +34,13 @@ const std::vector<std::string>& front_columns() {
   return kColumns;
 }
 
-std::vector<std::string> front_cells(const PlanRow& row) {
+std::vector<std::string> front_cells(const PlanRow& row, bool brief) {
   return {readable_duration(row.outcome.time_to_train_s),
           readable_money(row.outcome.cost_usd),
           std::to_string(row.plan.gpus),
           row.offer.device,
-          readable_offer(row.offer),
-          readable_layout(row.plan.layout),
+          brief ? short_offer(row.offer) : readable_offer(row.offer),
+          brief ? short_layout(row.plan.layout) : readable_layout(row.plan.layout),
           std::to_string(row.plan.global_batch),
           readable_protection(row.plan.protection),
           readable_duration(row.outcome.step_time_s),
@@ -58,7 +58,7 @@ std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_
                           header != "protection");
   }
   for (const std::size_t at : chosen) {
-    std::vector<std::string> cells = front_cells(rows[at]);
+    std::vector<std::string> cells = front_cells(rows[at], true);
     cells.insert(cells.begin(), marked && rows[at].plan.index == *marked ? "*" : "");
     table.rows.push_back(std::move(cells));
   }
@@ -74,18 +74,22 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
   const search::Outcome& outcome = row.outcome;
   std::string text;
   const auto line = [&](std::string_view label, const std::string& value) {
-    text += fmt::format("  {:<14}{}\n", label, value);
+    text += fmt::format("  {:<14}{}\n", label, printable(value));
   };
   line("time to train", readable_duration(outcome.time_to_train_s));
-  line("cost", fmt::format("{} ({} a node-hour, {} nodes{})", readable_money(outcome.cost_usd),
-                           readable_money(row.offer.usd_per_node_hour), outcome.nodes,
-                           row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of));
+  line("cost",
+       fmt::format("{} ({} a node-hour, {} node{}{})", readable_money(outcome.cost_usd),
+                   readable_money(row.offer.usd_per_node_hour), outcome.nodes, outcome.nodes == 1 ? "" : "s",
+                   row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of));
   line("hardware", fmt::format("{} {} of {}", plan.gpus, row.offer.device, readable_offer(row.offer)));
   line("layout", fmt::format("{}, {}", name(plan.layout.framework), readable_layout(plan.layout)));
   line("batch", fmt::format("{} sequences of {} tokens", plan.global_batch, problem.recipe.sequence_length));
-  line("protection", readable_protection(plan.protection) +
-                         (outcome.checkpoint_interval_s > 0
-                              ? ", a checkpoint every " + readable_duration(outcome.checkpoint_interval_s)
+  line("protection",
+       readable_protection(plan.protection) +
+           (outcome.checkpoint_interval_s > 0
+                ? ", a checkpoint every " + readable_duration(outcome.checkpoint_interval_s)
+                : "") +
+           (outcome.k_max > 0 ? fmt::format(", a voluntary restart after {} lost groups", outcome.k_max)
                               : ""));
   if (plan.islands.count > 1) {
     line("islands",

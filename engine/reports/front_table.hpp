@@ -10,9 +10,9 @@
 
 namespace trainfront::engine {
 
-// The columns that a person reads, and a plan's cells.
+// The columns that a person reads, and a plan's cells; `brief` leaves out the instance and what is usual.
 const std::vector<std::string>& front_columns();
-std::vector<std::string> front_cells(const PlanRow& row);
+std::vector<std::string> front_cells(const PlanRow& row, bool brief);
 
 // A front as text: all plans, or of many `most` spread evenly over it, ends and the marked one always; a star
 // marks the recommended plan.

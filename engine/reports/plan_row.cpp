@@ -1,6 +1,7 @@
 #include "engine/reports/plan_row.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "costmodel/flops.hpp"
@@ -14,6 +15,18 @@ namespace {
 
 bool is_useful(std::string_view part) {
   return part == "gemm" || part == "attention";
+}
+
+// What is left of a difference of equal times is nothing.
+void drop_residues(costmodel::StepParts& parts) {
+  using Parts = costmodel::StepParts;
+  const double residue_s = kResidue * parts.total();
+  for (const auto part :
+       {&Parts::gemm_s, &Parts::attention_s, &Parts::memory_bound_s, &Parts::tensor_parallel_s,
+        &Parts::context_parallel_s, &Parts::expert_parallel_s, &Parts::pipeline_transfer_s, &Parts::bubble_s,
+        &Parts::data_parallel_s, &Parts::optimizer_s, &Parts::host_s, &Parts::outer_sync_s}) {
+    if (std::abs(parts.*part) <= residue_s) parts.*part = 0;
+  }
 }
 
 std::string_view largest(const std::vector<NamedPart>& parts, bool overheads_only) {
@@ -76,6 +89,7 @@ PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   row.step = costmodel::step_parts(problem.model, problem.recipe, row.plan.layout, row.plan.global_batch,
                                    rented.hardware, costmodel::default_profile(row.plan.layout.framework),
                                    row.plan.islands);
+  drop_residues(row.step);
   const std::vector<NamedPart> parts = named_parts(row.step);
   row.bottleneck = largest(parts, false);
   row.top_overhead = largest(parts, true);
@@ -122,7 +136,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.integer("r", plan.protection.r);
   sink.integer("sub_shards", plan.protection.sub_shards);
   sink.integer("spares", outcome.nodes - costmodel::nodes_for(plan.gpus, row.offer.gpus_per_node));
-  sink.integer("k_max", plan.protection.k_max);
+  sink.integer("k_max", outcome.k_max);
   sink.integer("islands", plan.islands.count);
   sink.integer("inner_steps", plan.islands.inner_steps);
   sink.real("step_time_s", outcome.step_time_s);

@@ -27,6 +27,9 @@ struct PlanRow {
   std::string_view top_overhead;    // the largest that is not matrix products or attention
 };
 
+// A part of so small a share of its whole is rounding and shown as 0.
+inline constexpr double kResidue = 1e-12;
+
 // The plan must be feasible.
 PlanRow plan_row(const search::Space& space, std::uint64_t index);
 std::vector<PlanRow> plan_rows(const search::Space& space, const search::Front& front);

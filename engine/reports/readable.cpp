@@ -68,6 +68,20 @@ std::string readable_offer(const costmodel::Offer& offer) {
                      inputs::price_model_name(offer.price_model));
 }
 
+std::string short_offer(const costmodel::Offer& offer) {
+  return fmt::format("{} {} {}", offer.provider, offer.region, inputs::price_model_name(offer.price_model));
+}
+
+std::string short_layout(const costmodel::Layout& layout) {
+  costmodel::Layout shown = layout;
+  shown.recompute = costmodel::Recompute::kNone;
+  std::string text = readable_layout(shown);
+  const auto usual = layout.vpp > 1 ? costmodel::Schedule::kInterleaved : costmodel::Schedule::k1f1b;
+  if (layout.pp > 1 && layout.schedule == usual) text.erase(text.rfind(' '));
+  if (layout.recompute != costmodel::Recompute::kNone) text += fmt::format(" rc-{}", name(layout.recompute));
+  return text;
+}
+
 std::string readable_layout(const costmodel::Layout& layout) {
   std::string text = fmt::format("tp{}", layout.tp);
   if (layout.sp) text += " sp";
@@ -92,9 +106,12 @@ std::string readable_protection(const faults::Protection& protection) {
   std::string text(name(protection.scheme));
   if (protection.r > 1) text += fmt::format(" r={}", protection.r);
   if (protection.sub_shards > 1) text += fmt::format(" m={}", protection.sub_shards);
-  if (protection.spares > 0) text += fmt::format(" +{} spares", protection.spares);
+  const char* spare_nodes = protection.scheme == faults::Scheme::kSpares ? "" : "spare ";
+  if (protection.spares > 0) {
+    text += fmt::format(" +{} {}node{}", protection.spares, spare_nodes, protection.spares == 1 ? "" : "s");
+  }
   if (protection.spares_per_1000 > 0)
-    text += fmt::format(" +{:g}% spares", protection.spares_per_1000 / 10.0);
+    text += fmt::format(" +{:g}% {}nodes", protection.spares_per_1000 / 10.0, spare_nodes);
   return text;
 }
 

@@ -23,7 +23,11 @@ std::string readable_percent(double share);
 std::string readable_offer(const costmodel::Offer& offer);
 // "tp8 sp pp16 vpp2 dp64 zero1 mb1 recompute selective": degrees of 1 are left out.
 std::string readable_layout(const costmodel::Layout& layout);
-// "checkpoint", "spare r=9".
+// For narrow columns: "aws us-east-1 spot"; "tp8 sp pp16 vpp2 dp64 zero1 mb1 rc-selective", where the
+// schedule is left out if it is 1F1B, or interleaved for vpp above 1.
+std::string short_offer(const costmodel::Offer& offer);
+std::string short_layout(const costmodel::Layout& layout);
+// "checkpoint", "spare r=9", "spares +2 nodes".
 std::string readable_protection(const faults::Protection& protection);
 
 }  // namespace trainfront::engine

@@ -14,12 +14,44 @@ std::size_t width_of(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+// C1 control characters are two bytes in UTF-8.
+bool is_second_control(std::string_view text, std::size_t at) {
+  return at + 1 < text.size() && text[at] == '\xC2' && static_cast<unsigned char>(text[at + 1]) < 0xA0;
+}
+
+std::vector<std::string> printable(const std::vector<std::string>& cells) {
+  std::vector<std::string> escaped;
+  for (const std::string& cell : cells) escaped.push_back(engine::printable(cell));
+  return escaped;
+}
+
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string escaped;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '\n') {
+      escaped += "\\n";
+    } else if (byte == '\t') {
+      escaped += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      escaped += fmt::format("\\x{:02x}", byte);
+    } else if (is_second_control(text, at)) {
+      escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
+    } else {
+      escaped += text[at];
+    }
+  }
+  return escaped;
+}
+
 std::string TextTable::str() const {
+  std::vector<std::vector<std::string>> lines = {printable(header)};
+  for (const auto& row : rows) lines.push_back(printable(row));
   std::vector<std::size_t> widths;
-  for (const std::string& name : header) widths.push_back(width_of(name));
-  for (const auto& row : rows)
+  for (const std::string& name : lines[0]) widths.push_back(width_of(name));
+  for (const auto& row : lines)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   std::string text;
   const auto add = [&](const std::vector<std::string>& row) {
@@ -31,8 +63,7 @@ std::string TextTable::str() const {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  add(header);
-  for (const auto& row : rows) add(row);
+  for (const auto& line : lines) add(line);
   return text;
 }
 

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainfront::engine {
+
+// The text with its control characters as \n, \t or \xNN, so that no name can steer a terminal.
+std::string printable(std::string_view text);
 
 // Rows of text set in columns for a terminal. Columns listed in `right` are set flush right.
 struct TextTable {
@@ -12,7 +16,7 @@ struct TextTable {
   std::vector<bool> right;                     // by column; missing: left
 
   // One line a row, two blanks between columns, none at the ends of lines. Widths are in characters, not
-  // bytes.
+  // bytes. Control characters are escaped.
   std::string str() const;
 };
 

@@ -49,4 +49,20 @@ TEST_CASE("a layout names what is not 1") {
   layout.schedule = trainfront::costmodel::Schedule::kInterleaved;
   layout.recompute = trainfront::costmodel::Recompute::kSelective;
   CHECK(readable_layout(layout) == "tp8 sp pp16 vpp2 dp64 zero1 mb1 recompute selective interleaved");
+  CHECK(short_layout(layout) == "tp8 sp pp16 vpp2 dp64 zero1 mb1 rc-selective");
+  layout.vpp = 1;
+  layout.schedule = trainfront::costmodel::Schedule::kZeroBubble;
+  CHECK(short_layout(layout) == "tp8 sp pp16 dp64 zero1 mb1 zero_bubble rc-selective");
+}
+
+TEST_CASE("spare nodes are counted in words") {
+  using trainfront::faults::Scheme;
+  trainfront::faults::Protection protection;
+  protection.scheme = Scheme::kSpares;
+  protection.spares = 1;
+  CHECK(readable_protection(protection) == "spares +1 node");
+  protection.scheme = Scheme::kSpare;
+  protection.r = 9;
+  protection.spares = 2;
+  CHECK(readable_protection(protection) == "spare r=9 +2 spare nodes");
 }

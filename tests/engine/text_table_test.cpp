@@ -17,6 +17,15 @@ TEST_CASE("widths count characters, not bytes") {
   CHECK(table.str() == "name    x\nZürich  1\nBerlin  2\n");
 }
 
+TEST_CASE("control characters are escaped, and widths count what is shown") {
+  const TextTable table{{"name", "x"}, {{"a\nb\x1b[2J", "1"}, {"Zürich", "2"}, {"\xC2\x9B", "3"}}, {}};
+  CHECK(table.str() ==
+        "name         x\n"
+        "a\\nb\\x1b[2J  1\n"
+        "Zürich       2\n"
+        "\\x9b         3\n");
+}
+
 TEST_CASE("prices show cents, and below a dollar three digits") {
   CHECK(price_text(0) == "0.00");
   CHECK(price_text(55.04) == "55.04");
