@@ -55,22 +55,36 @@ void sync_folder(const std::filesystem::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
+std::string beside(const std::filesystem::path& path) {
+  return fmt::format("{}.writing-{}", path.string(), ::getpid());
+}
+
+// 0, or the system's reason why the content is not on the disk beside its place.
+int write_beside(const FileContent& file) {
+  Descriptor fd(::open(beside(file.path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.get() < 0) return errno;
+  if (!write_all(fd.get(), file.content) || ::fsync(fd.get()) != 0) return errno;
+  return fd.close() ? 0 : errno;
+}
+
 }  // namespace
 
-void write_file(const std::filesystem::path& path, std::string_view content) {
-  const std::string beside = fmt::format("{}.writing-{}", path.string(), ::getpid());
-  Descriptor fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd.get() < 0) fail("write", path, errno);
-  const bool written = write_all(fd.get(), content) && ::fsync(fd.get()) == 0;
-  int error = errno;
-  const bool closed = fd.close();
-  if (written && !closed) error = errno;
-  if (!written || !closed || ::rename(beside.c_str(), path.c_str()) != 0) {
-    if (written && closed) error = errno;
-    ::unlink(beside.c_str());
+void write_files(const std::vector<FileContent>& files) {
+  const auto give_up = [&](const std::filesystem::path& path, int error) {
+    for (const FileContent& file : files) ::unlink(beside(file.path).c_str());
     fail("write", path, error);
+  };
+  for (const FileContent& file : files) {
+    if (const int error = write_beside(file); error != 0) give_up(file.path, error);
   }
-  sync_folder(path.parent_path());
+  for (const FileContent& file : files) {
+    if (::rename(beside(file.path).c_str(), file.path.c_str()) != 0) give_up(file.path, errno);
+    sync_folder(file.path.parent_path());
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view content) {
+  write_files({{path, std::string(content)}});
 }
 
 void make_writable_folder(const std::filesystem::path& folder) {

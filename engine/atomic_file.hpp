@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainfront::engine {
 
@@ -10,6 +11,14 @@ namespace trainfront::engine {
 // old file or the new one, never a part. Throws MachineError with the path and the system's reason (full
 // disk, quota, read-only); nothing is left behind then.
 void write_file(const std::filesystem::path& path, std::string_view content);
+
+struct FileContent {
+  std::filesystem::path path;
+  std::string content;
+};
+// Files that belong together: none is renamed before all are on the disk, so that a full disk leaves the
+// former files as they were. Throws MachineError like write_file.
+void write_files(const std::vector<FileContent>& files);
 
 // Makes the folder and its parents and checks that files can be written there. Throws MachineError.
 void make_writable_folder(const std::filesystem::path& folder);

@@ -38,12 +38,12 @@ class SweepReport {
 
   int status() const { return answer_.status(); }
 
-  void write_files() const {
+  void write() const {
     const std::filesystem::path folder = options_.folder;
-    write_file(folder / "front.csv", front_csv(rows_));
-    write_file(folder / "front.json", front_json(space_, job_.harvest.counts, rows_));
-    write_file(folder / "report.html", report_html(space_, job_.harvest, rows_, answer_, failure_));
-    write_file(folder / "run.json", run_json(run_, job_));
+    write_files({{folder / "front.csv", front_csv(rows_)},
+                 {folder / "front.json", front_json(space_, job_.harvest.counts, rows_)},
+                 {folder / "report.html", report_html(space_, job_.harvest, rows_, answer_, failure_)},
+                 {folder / "run.json", run_json(run_, job_)}});
     std::filesystem::remove(folder / kCheckpointName);
   }
 
@@ -55,6 +55,10 @@ class SweepReport {
     if (!rows_.empty()) print(front_text(rows_, marked, kRowsOnTerminal) + "\n");
     if (marked)
       print(fmt::format("* {}:\n{}\n", answer_.criterion, plan_text(space_, plan_row(space_, *marked))));
+  }
+
+  void show_folder() const {
+    if (options_.json) return;
     print(fmt::format("Written to {0}: front.csv front.json run.json report.html\n", options_.folder));
   }
 
@@ -129,8 +133,9 @@ int run_sweep(const SweepOptions& options, World& world) {
     if (!root) return int{kDone};
     const RunReport run{"done", options.file, started, options.brute_force, sweep.notes};
     const SweepReport report(options, sweep, goal, job, run);
-    report.write_files();
-    report.show();
+    report.show();  // first: a full disk must not take the answer along
+    report.write();
+    report.show_folder();
     return report.status();
   });
   return std::stoi(world.broadcast(std::to_string(status)));
