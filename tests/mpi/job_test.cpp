@@ -20,7 +20,12 @@ namespace search = trainfront::search;
 namespace {
 
 JobWork synthetic_work(std::uint64_t blocks) {
-  return {blocks * kPlansPerBlock, blocks, synthetic_walk, 0x1234};
+  JobWork work;
+  work.plans = blocks * kPlansPerBlock;
+  work.blocks = blocks;
+  work.walker = synthetic_walk;
+  work.problem = 0x1234;
+  return work;
 }
 
 JobOptions quiet(int threads) {
