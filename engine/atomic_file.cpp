@@ -75,6 +75,7 @@ void write_files(const std::vector<FileContent>& files) {
     fail("write", path, error);
   };
   for (const FileContent& file : files) {
+    if (std::filesystem::is_directory(file.path)) give_up(file.path, EISDIR);  // or the rename would say so
     if (const int error = write_beside(file); error != 0) give_up(file.path, error);
   }
   for (const FileContent& file : files) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "engine/checkpoint.hpp"
@@ -144,6 +145,7 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
     result.facts.ranks = world.size();
     result.facts.threads = threads;
     result.facts.hosts = world.hosts();
+    result.keep = [kept = std::make_shared<Ledger>(std::move(*ledger))] { kept->save(); };
   }
   result.complete = world.broadcast(result.complete ? "1" : "0") == "1";
   return result;

@@ -51,6 +51,9 @@ struct JobResult {
   search::Harvest harvest;  // rank 0 only
   BlockRanges done;         // rank 0 only
   JobFacts facts;           // rank 0 only
+  // Rank 0 only: saves all that is done, where checkpoints are kept; a rerun then has nothing left to search.
+  // Throws MachineError.
+  std::function<void()> keep;
 };
 
 // Walks all blocks on all ranks and threads. Goes on from a checkpoint of the same problem; on a signal saves

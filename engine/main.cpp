@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 
 #include "engine/command_line.hpp"
@@ -6,6 +7,7 @@
 
 int main(int argc, char** argv) {
   using namespace trainfront::engine;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error like a full disk, not a kill
   const int status = run(parse_command_line(argc, argv));
   // A full disk or a closed pipe shows only now.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

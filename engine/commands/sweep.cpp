@@ -38,13 +38,13 @@ class SweepReport {
 
   int status() const { return answer_.status(); }
 
+  // What a search has found must not be lost with the files that do not fit on a disk.
   void write() const {
-    const std::filesystem::path folder = options_.folder;
-    write_files({{folder / "front.csv", front_csv(rows_)},
-                 {folder / "front.json", front_json(space_, job_.harvest.counts, rows_)},
-                 {folder / "report.html", report_html(space_, job_.harvest, rows_, answer_, failure_)},
-                 {folder / "run.json", run_json(run_, job_)}});
-    std::filesystem::remove(folder / kCheckpointName);
+    try {
+      write_all();
+    } catch (const MachineError& error) {
+      throw MachineError(fmt::format("{}\n{}", error.what(), keep()));
+    }
   }
 
   void show() const {
@@ -63,6 +63,26 @@ class SweepReport {
   }
 
  private:
+  std::string keep() const {
+    const std::string file = (std::filesystem::path(options_.folder) / kCheckpointName).string();
+    try {
+      job_.keep();
+    } catch (const MachineError& error) {
+      return fmt::format("The finished search could not be kept either ({}).", error.what());
+    }
+    return fmt::format("The finished search is kept in {}: make room and run the same command again.", file);
+  }
+
+  void write_all() const {
+    const std::filesystem::path folder = options_.folder;
+    write_files({{folder / "front.csv", front_csv(rows_)},
+                 {folder / "front.json", front_json(space_, job_.harvest.counts, rows_)},
+                 {folder / "report.html", report_html(space_, job_.harvest, rows_, answer_, failure_)},
+                 {folder / "run.json", run_json(run_, job_)}});
+    std::error_code error;  // one that stays is read by a rerun, which then has nothing to search
+    std::filesystem::remove(folder / kCheckpointName, error);
+  }
+
   std::string json() const {
     JsonWriter json;
     json.begin_object();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
@@ -132,4 +133,26 @@ TEST_CASE("a checkpoint cut short or foreign is refused in words") {
        "\x7f"
        "ELF");
   CHECK(run_program_on(2, sweep_words(folder, "out", 1)).status == 2);
+}
+
+TEST_CASE("a finished search whose files cannot be written is kept, and a rerun writes them at once") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  REQUIRE(run_program(sweep_words(folder, "whole", 1)).status == 0);
+  // A folder in the place of a file: nobody, root neither, can write that file.
+  std::filesystem::create_directories(folder / "out/run.json");
+  const Ended failed = run_program_on(2, sweep_words(folder, "out", 1));
+  CHECK(failed.status == 1);
+  CHECK(failed.err.find("run.json") != std::string::npos);
+  CHECK(failed.err.find("The finished search is kept in") != std::string::npos);
+  CHECK(failed.err.find("internal error") == std::string::npos);
+  REQUIRE(std::filesystem::exists(folder / "out/sweep.checkpoint"));
+  std::filesystem::remove(folder / "out/run.json");
+  CHECK(run_program(sweep_words(folder, "out", 1)).status == 0);
+  check_whole(folder, "whole", "out");
+  CHECK_FALSE(std::filesystem::exists(folder / "out/sweep.checkpoint"));
+  const nlohmann::json run = nlohmann::json::parse(slurp(folder / "out/run.json"));
+  CHECK(run["runs"] == 2);
+  CHECK(run["blocks_resumed"] > 0);
+  CHECK(run["evaluated"] == nlohmann::json::parse(slurp(folder / "whole/run.json"))["evaluated"]);
 }

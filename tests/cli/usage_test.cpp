@@ -69,6 +69,16 @@ TEST_CASE("a closed or full standard output is an error") {
   CHECK(contains(ended.err, "cannot write to standard output"));
 }
 
+TEST_CASE("a limit on the size of files is an error like a full disk, not a kill") {
+  const Folder folder;
+  const Ended ended = Process({"sh", "-c",
+                               std::string("ulimit -f 1; exec ") + TRAINFRONT_PROGRAM + " catalog offers > " +
+                                   (folder / "out").string()})
+                          .wait();
+  CHECK(ended.status == 1);
+  CHECK(contains(ended.err, "cannot write to standard output"));
+}
+
 TEST_CASE("several tasks that MPI does not know of are noticed") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep());
