@@ -5,6 +5,7 @@
 
 #include "faults/cycle_kernel.hpp"
 #include "faults/renewal.hpp"
+#include "faults/spread_kernel.hpp"
 
 namespace trainfront::faults {
 namespace {
@@ -214,40 +215,74 @@ bool is_valid(const Environment& environment) {
          environment.reorder_s >= 0;
 }
 
-RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
-                 double steps) {
+namespace {
+
+double time_of(double mean_s, const Moments& m, const std::optional<Chance>& chance) {
+  return chance ? time_to_hold(mean_s, m, chance->deviate) : mean_s;
+}
+
+TimeSpread spread_of(double mean_s, const Moments& m) {
+  TimeSpread spread{.mean_s = mean_s, .least_s = mean_s};
+  // Not where nothing fails, or where it never ends.
+  if (!std::isfinite(mean_s) || !std::isfinite(m.variance) || !(m.cycles > 0)) return spread;
+  spread.least_s = m.least_s;
+  spread.deviation_s = std::sqrt(m.variance);
+  spread.cycles = m.cycles;
+  return spread;
+}
+
+void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums, const CycleRate& rate,
+                  const EnvironmentTerms& terms) {
+  const double s = std::sqrt(sums.save_weight * terms.save_s * terms.failure_rate);
+  run.interval_s = 0;
+  run.availability = 1;
+  if (!(terms.failure_rate > 0)) return;
+  if (s > 0) {
+    const double up_s = column.dwell / terms.failure_rate;
+    run.interval_s = column.one_failure_shape > 0
+                         ? exact_one_failure(column.one_failure_shape, s).interval * up_s
+                         : s * up_s / column.losing;
+  }
+  // As in loss_tree(): saves take their share of what patches leave; the rest of the cycle is restarts.
+  const double saving = s > 0 ? std::min(1 - rate.efficiency, terms.save_s / run.interval_s) : 0;
+  const double patched = (sums.patch_steps + sums.stop_steps * terms.masked_s) * terms.failure_rate;
+  const double down = rate.cycle - sums.dwell + (sums.dwell - patched * sums.dwell / sums.work_rate) * saving;
+  run.availability = 1 - down / (rate.cycle + sums.last_patch_s * terms.failure_rate);
+}
+
+}  // namespace
+
+RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps,
+                 const std::optional<Chance>& chance) {
   RunTime best;
   best.time_s = std::numeric_limits<double>::infinity();
   best.availability = 0;
+  best.spread = {.mean_s = best.time_s, .least_s = best.time_s};
   if (!is_valid(environment)) return best;
   const EnvironmentTerms terms = environment_terms(environment);
   if (table.starts_over) {
     const double step_s = step.fixed_s + step.per_stack_s;
-    best.time_s = time_to_train_from_scratch(static_cast<double>(table.units), terms, step_s, steps);
+    const auto units = static_cast<double>(table.units);
+    const double mean_s = time_to_train_from_scratch(units, terms, step_s, steps);
+    const Moments m = moments_from_scratch(units, terms, step_s, steps);
+    best.time_s = time_of(mean_s, m, chance);
+    best.spread = spread_of(mean_s, m);
     // Every failure but none at the end costs a restart: rate x time up, time = up + restarts.
-    best.availability = 1 / (1 + static_cast<double>(table.units) * terms.failure_rate * terms.restart_s);
+    best.availability = 1 / (1 + units * terms.failure_rate * terms.restart_s);
     return best;
   }
   for (const CycleColumn& column : table.columns) {
     const CycleSums sums = cycle_sums(table, column, step);
-    const double time_s = time_to_train(sums, terms, steps);
+    const CycleRate rate = cycle_rate(sums, terms);
+    const double mean_s = time_to_train(sums, rate, steps);
+    const Moments m =
+        moments(sums, spread_sums(column, step), rate, spread_rate(column, sums, terms), steps, mean_s);
+    const double time_s = time_of(mean_s, m, chance);
     if (!(time_s < best.time_s)) continue;
     best.time_s = time_s;
     best.k_max = column.k_max;
-    const double up_s = column.dwell * environment.group_mtbf_s;
-    const double restart_s = terms.voluntary_s + column.losing * (terms.restart_s - terms.voluntary_s);
-    const double down_s = sums.last_patch_s + restart_s;
-    const double s = std::sqrt(sums.save_weight * terms.save_s * terms.failure_rate);
-    const bool saves = s > 0;
-    best.interval_s = 0;
-    best.availability = 1;
-    if (saves) {
-      best.interval_s = column.one_failure_shape > 0
-                            ? exact_one_failure(column.one_failure_shape, s).interval * up_s
-                            : s * up_s / column.losing;
-      best.availability = 1 - terms.save_s / best.interval_s;
-    }
-    if (std::isfinite(up_s)) best.availability *= 1 - restart_s / (up_s + down_s);
+    best.spread = spread_of(mean_s, m);
+    set_interval(best, column, sums, rate, terms);
   }
   return best;
 }

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "faults/efficiency.hpp"
 #include "faults/placement.hpp"
 #include "faults/protection.hpp"
 #include "faults/protection_check.hpp"
+#include "faults/spread.hpp"
 #include "faults/stack_classes.hpp"
 #include "faults/survival.hpp"
 
@@ -93,15 +95,17 @@ struct Environment {
 // No NaN, an MTBF above 0, no time below 0, detection within the restart.
 bool is_valid(const Environment& environment);
 
-// Training of `steps` steps, in the mean over long runs. An environment that is not valid makes no progress.
+// Training of `steps` steps. An environment that is not valid makes no progress.
 struct RunTime {
-  double time_s = 0;        // infinity: it makes no progress
+  double time_s = 0;        // in the mean over long runs; or what holds with the chance that was asked for,
+                            // never less than the mean. Infinity: it makes no progress
   double interval_s = 0;    // best time from the start of a checkpoint to the next; 0: none are written
   double availability = 1;  // share of time outside restarts and checkpoints
   int k_max = 0;            // voluntary restart after so many lost units; 0: none
+  TimeSpread spread;        // of single runs about the mean
 };
-RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
-                 double steps);
+RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps,
+                 const std::optional<Chance>& chance = {});
 
 // A lower bound on run_time() for every step model whose step with c stacks takes at least
 // least_step_s (1 + stack_share (c - 1)), and every environment that fails as seldom, restarts as fast and

@@ -9,9 +9,10 @@
 namespace trainfront::faults {
 
 LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environment& environment,
-                   double steps) {
+                   double steps, const std::optional<Chance>& chance) {
   LossTree tree;
-  const RunTime run = run_time(table, step, environment, steps);
+  const RunTime run = run_time(table, step, environment, steps, chance);
+  const double mean_s = run.spread.mean_s;
   if (!std::isfinite(run.time_s)) {
     tree.lost_work_s = std::numeric_limits<double>::infinity();
     return tree;
@@ -21,14 +22,14 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
   if (table.starts_over) {
     const double failures = std::expm1(static_cast<double>(table.units) * terms.failure_rate * tree.useful_s);
     tree.restarts_s = failures * terms.restart_s;
-    tree.lost_work_s = run.time_s - tree.useful_s - tree.restarts_s;
+    tree.lost_work_s = mean_s - tree.useful_s - tree.restarts_s;
     return tree;
   }
   for (const CycleColumn& column : table.columns) {
     if (column.k_max != run.k_max) continue;
     const CycleSums sums = cycle_sums(table, column, step);
     if (!(terms.failure_rate > 0)) {
-      tree.redundancy_s = run.time_s - tree.useful_s;
+      tree.redundancy_s = mean_s - tree.useful_s;
       return tree;
     }
     const CycleRate rate = cycle_rate(sums, terms);
@@ -45,8 +46,8 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
     tree.patches_s = cycles * (patched * step_s + sums.last_patch_s);
     tree.checkpoints_s = cycles * ((done - patched) * saving * step_s + (1 - column.losing) * terms.save_s);
     tree.lost_work_s = cycles * (done - patched) * (1 - rate.efficiency - saving) * step_s;
-    tree.restarts_s = run.time_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s -
-                      tree.lost_work_s;
+    tree.restarts_s =
+        mean_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s - tree.lost_work_s;
     return tree;
   }
   return tree;

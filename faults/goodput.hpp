@@ -20,8 +20,9 @@ struct LossTree {
   double goodput() const { return useful_s / total_s(); }
 };
 
-// total_s() is run_time().time_s up to rounding; all zero but infinite lost_work_s where no progress is made.
+// Of the plan that run_time() chooses for the same arguments. total_s() is the mean of its time up to
+// rounding; all zero but infinite lost_work_s where no progress is made.
 LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environment& environment,
-                   double steps);
+                   double steps, const std::optional<Chance>& chance = {});
 
 }  // namespace trainfront::faults

@@ -1,25 +1,33 @@
 #pragma once
 
-#include "faults/cycle.hpp"
+#include <optional>
 
 namespace trainfront::faults {
 
-// How far the time of one run may lie from its mean. Cycles are renewals, so that over many of them time is
-// normal with variance (cycles) x Var(C - rho S): C a cycle's length, S its saved steps, rho = E C/E S
-// (Asmussen, "Applied Probability and Queues", V.6). Here S follows C at the cycle's mean speed, less what is
-// lost since the last checkpoint, uniform in an interval.
+// How far the time of one run may lie from its mean (spread_kernel.hpp).
 struct TimeSpread {
-  double mean_s = 0;       // run_time().time_s; infinity: no progress
+  double mean_s = 0;       // infinity: no progress
   double least_s = 0;      // without any failure, checkpoints included
   double deviation_s = 0;  // standard deviation
   double cycles = 0;       // mean number in the run; quantiles are rough below three
 };
 
-TimeSpread time_spread(const CycleTable& table, const StepModel& step, const Environment& environment,
-                       double steps);
-
-// The time that is not exceeded with that probability, 0 < probability < 1: the excess over least_s is taken
-// for gamma distributed.
+// The time that is not exceeded with that probability, 0 < probability < 1.
 double quantile_s(const TimeSpread& spread, double probability);
+
+// The standard normal distribution's; 0 < probability < 1.
+double normal_quantile(double probability);
+
+// With what probability a time must hold. Outside of these the quantiles are not good enough, and below a
+// half the mean is the more cautious figure anyway.
+inline constexpr double kLeastProbability = 0.5;
+inline constexpr double kMostProbability = 0.99;
+
+struct Chance {
+  explicit Chance(double the_probability)
+      : probability{the_probability}, deviate{normal_quantile(the_probability)} {}
+  double probability;
+  double deviate;  // normal_quantile(probability)
+};
 
 }  // namespace trainfront::faults

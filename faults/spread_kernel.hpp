@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "faults/cycle_kernel.hpp"
+
+// How far one run may lie from the mean, in the stages of cycle_kernel.hpp and, as there, by expressions that
+// every path shares: all give the same bits. Only +, -, *, / and square roots.
+//
+// Cycles are renewals: over many of them the time of a run has the variance (cycles) Var(C - rho S), C a
+// cycle's length, S its saved steps, rho = E C/E S (Asmussen, "Applied Probability and Queues", V.6). Here
+//   C - rho S = sum over classes of (1 - rho w/T(c)) Y_c + restart + rho lost,
+// Y_c the time at c stacks, w the share of steps that patches and saves leave, `lost` uniform in an interval.
+namespace trainfront::faults {
+
+// E (time up)^2 in a cycle, in squared MTBFs of one unit. A state is reached through all those before it.
+inline double up_squares(const CycleColumn& column) {
+  double squares = 0;
+  double before = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
+    squares += column.class_squares[i] + 2 * column.class_dwell[i] * before;
+    before += column.class_passage[i];
+  }
+  return squares;
+}
+
+// The same of one column with one step model: E (time up x steps) and E steps^2, without patches and saves.
+struct SpreadSums {
+  double up_steps = 0;
+  double step_squares = 0;
+};
+
+inline SpreadSums spread_sums(const CycleColumn& column, const StepModel& step) {
+  SpreadSums sums;
+  double before = 0;
+  double steps_before = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
+    const double inverse = 1 / (step.fixed_s + column.class_stacks[i] * step.per_stack_s);
+    const double dwell = column.class_dwell[i];
+    const double squares = column.class_squares[i] * inverse;
+    sums.up_steps += squares + dwell * (inverse * before + steps_before);
+    sums.step_squares += inverse * (squares + 2 * dwell * steps_before);
+    before += column.class_passage[i];
+    steps_before += column.class_passage[i] * inverse;
+  }
+  return sums;
+}
+
+// What neither the step model nor the number of steps changes.
+struct SpreadRate {
+  double squares = 0;       // up_squares()
+  double saving = 0;        // share of the time up that saves take
+  double interval = 0;      // between two saves, in mean steps of a cycle
+  double restart_more = 0;  // s by which a restart is longer than a voluntary one
+};
+
+inline SpreadRate spread_rate(const CycleColumn& column, const CycleSums& c, const EnvironmentTerms& e) {
+  const double s = std::sqrt(c.save_weight * e.save_s * e.failure_rate);
+  SpreadRate rate;
+  rate.squares = up_squares(column);
+  rate.saving = s / 2;
+  rate.interval = c.losing > 0 ? s * (1 - s / 2) / c.losing : 0;
+  rate.restart_more = e.restart_s - e.voluntary_s;
+  return rate;
+}
+
+// Of the time of one run; the mean beside them is time_to_train()'s.
+struct Moments {
+  double least_s = 0;  // without any failure, saves included
+  double variance = 0;
+  double cycles = 0;
+};
+
+// NaN where the mean is infinite or nothing fails.
+inline Moments moments(const CycleSums& c, const SpreadSums& q, const CycleRate& rate,
+                       const SpreadRate& spread, double steps, double mean_s) {
+  const double f = rate.failure_rate;
+  const double gross = c.work_rate - (c.patch_steps + c.stop_steps * rate.masked_s) * f;
+  const double rho = mean_s / steps;
+  const double beta = rho * (1 - spread.saving) * gross / c.work_rate;
+  const double left = c.dwell - beta * c.work_rate;
+  const double up = spread.squares + beta * (beta * q.step_squares - 2 * q.up_steps) - left * left;
+  const double interval_s = rho * gross * spread.interval / f;
+  const double end_s = spread.restart_more + interval_s / 2;
+  const double losing = c.losing;
+  const double variance =
+      (up > 0 ? up / (f * f) : 0) + losing * (interval_s * interval_s / 12 + (1 - losing) * end_s * end_s);
+  Moments result;
+  result.cycles = steps * f / (gross * rate.efficiency);
+  result.variance = result.cycles * variance;
+  const double least_s = steps * c.step_s / (1 - spread.saving);
+  result.least_s = least_s < mean_s ? least_s : mean_s;
+  return result;
+}
+
+// The quantile at `deviate`, that of the standard normal distribution, of a time whose excess over `least_s`
+// is taken for gamma distributed (Wilson and Hilferty, PNAS 17, 1931). NaN if there is no excess.
+inline double gamma_quantile(double mean_s, const Moments& m, double deviate) {
+  const double excess = mean_s - m.least_s;
+  const double a = m.variance / (9 * excess * excess);
+  const double root = 1 - a + deviate * std::sqrt(a);
+  const double positive = root > 0 ? root : 0;
+  return m.least_s + excess * (positive * positive * positive);
+}
+
+// The time that a plan is compared by where it must hold with a probability: the quantile, or the mean where
+// that is more (rare but long losses, and probabilities near a half). So bounds on the mean bound it too, to
+// the last bit.
+inline double time_to_hold(double mean_s, const Moments& m, double deviate) {
+  const double quantile = gamma_quantile(mean_s, m, deviate);
+  return (quantile > mean_s) & (quantile < std::numeric_limits<double>::infinity()) ? quantile : mean_s;
+}
+
+// Without protection: failures before the first run without one are geometric; each takes a time that the
+// run's length cuts off.
+inline Moments moments_from_scratch(double units, const EnvironmentTerms& e, double step_s, double steps) {
+  const double length_s = steps * step_s;
+  const double rate = units * e.failure_rate;
+  const double clean = std::exp(-rate * length_s);
+  const double failing = -std::expm1(-rate * length_s);
+  const double failures = failing / clean;
+  const double cut = clean / failing;
+  const double per_failure_s = 1 / rate - length_s * cut + e.restart_s;
+  const double variance = 1 / (rate * rate) - length_s * length_s * cut / failing;
+  Moments result;
+  result.least_s = length_s;
+  result.variance =
+      failures * (variance > 0 ? variance : 0) + failures / clean * per_failure_s * per_failure_s;
+  result.cycles = failures + 1;
+  return result;
+}
+
+}  // namespace trainfront::faults
