@@ -72,40 +72,88 @@ PipelineCurve slow_transfers_curve(std::span<const StageTime> chunks, int stages
   return curve;
 }
 
+// The forwards (or backwards, mirrored) that all stages run in one slot. Stages are independent within a
+// slot, and those of one lap lie side by side, so that the inner loop vectorises.
+class Lane {
+ public:
+  Lane(std::vector<double> seconds, int stages, int micro_batches, double transfer_s)
+      : seconds_(std::move(seconds)),
+        p_(stages),
+        v_(static_cast<int>(seconds_.size()) / stages),
+        total_(micro_batches * v_),
+        transfer_s_(transfer_s),
+        end_(static_cast<std::size_t>(p_)),
+        sent_(static_cast<std::size_t>(p_)),
+        lap_end_(static_cast<std::size_t>(p_)) {}
+
+  // Stage s runs operation `first` - s; free[s] is when it can.
+  void run(int first, std::vector<double>& free) {
+    const int from = std::max(0, first - total_ + 1);
+    const int to = std::min(p_ - 1, first);
+    if (from > to) return;
+    sent_ = end_;
+    // Operation i belongs to lap i / p: stages up to this one are a lap further on.
+    const int change = first % p_;
+    if (change >= from) lap(first / p_ % v_, from, std::min(change, to), first, free);
+    if (change < to) lap((first / p_ + v_ - 1) % v_, std::max(from, change + 1), to, first, free);
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  void lap(int number, int from, int to, int first, std::vector<double>& free) {
+    const double* __restrict seconds = seconds_.data() + at(number * p_);
+    const double* __restrict sent = sent_.data();
+    double* __restrict end = end_.data();
+    double* __restrict ready = free.data();
+    int s = from;
+    if (s == 0) {
+      double start = ready[0];
+      if (number > 0) start = std::max(start, lap_end_[at(first % p_)] + transfer_s_);
+      ready[0] = end[0] = start + seconds[0];
+      ++s;
+    }
+    for (; s <= to; ++s) {
+      const double arrival = sent[s - 1] + transfer_s_;
+      const double start = ready[s] < arrival ? arrival : ready[s];
+      ready[s] = end[s] = start + seconds[s];
+    }
+    if (to == p_ - 1) lap_end_[at((first - to) % p_)] = end[to];
+  }
+
+  std::vector<double> seconds_;  // of lap v at stage s: [v p + s]
+  int p_;
+  int v_;
+  int total_;
+  double transfer_s_;
+  std::vector<double> end_;      // of each stage's last operation
+  std::vector<double> sent_;     // the same one slot ago
+  std::vector<double> lap_end_;  // where a lap ends, by position in it
+};
+
 }  // namespace
 
 // Slot by slot: in slot n stage s runs forward n - s, then backward n - 2 (p-1) - (v-1) p + s. Each waits for
-// its neighbour's in the slot before or, at the ends of the line, for the one a lap ago.
+// its neighbour's in the slot before or, at the ends of the line, for the one a lap ago. Backwards are
+// counted from the last stage and the last chunk, which makes them look like forwards.
 double interleaved_time(std::span<const StageTime> chunks, int stages, int micro_batches, double transfer_s) {
   const int p = stages;
   const int v = static_cast<int>(chunks.size()) / p;
-  const int total = micro_batches * v;
   const int warm = 2 * (p - 1) + (v - 1) * p;
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  std::vector<double> free(at(p), 0.0), forward_end(at(p), 0.0), backward_end(at(p), 0.0);
-  std::vector<double> forward_lap(at(p), 0.0),
-      backward_lap(at(p), 0.0);  // ends where a lap ends, by position in it
-  for (int slot = 0; slot < total + warm; ++slot) {
-    for (int s = p - 1; s >= 0; --s) {
-      const int i = slot - s;
-      if (i < 0 || i >= total) continue;
-      const int lap = i / p % v;
-      double ready = free[at(s)];
-      if (s > 0) ready = std::max(ready, forward_end[at(s - 1)] + transfer_s);
-      if (s == 0 && lap > 0) ready = std::max(ready, forward_lap[at(i % p)] + transfer_s);
-      free[at(s)] = forward_end[at(s)] = ready + chunks[at(lap * p + s)].forward_s;
-      if (s == p - 1) forward_lap[at(i % p)] = forward_end[at(s)];
-    }
-    for (int s = 0; s < p; ++s) {
-      const int i = slot - warm + s;
-      if (i < 0 || i >= total) continue;
-      const int lap = i / p % v;
-      double ready = free[at(s)];
-      if (s < p - 1) ready = std::max(ready, backward_end[at(s + 1)] + transfer_s);
-      if (s == p - 1 && lap > 0) ready = std::max(ready, backward_lap[at(i % p)] + transfer_s);
-      free[at(s)] = backward_end[at(s)] = ready + chunks[at((v - 1 - lap) * p + s)].backward_s();
-      if (s == 0) backward_lap[at(i % p)] = backward_end[at(s)];
-    }
+  std::vector<double> forward_s, backward_s;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    forward_s.push_back(chunks[i].forward_s);
+    backward_s.push_back(chunks[chunks.size() - 1 - i].backward_s());
+  }
+  Lane forward(std::move(forward_s), p, micro_batches, transfer_s);
+  Lane backward(std::move(backward_s), p, micro_batches, transfer_s);
+  std::vector<double> free(static_cast<std::size_t>(p), 0.0);
+  for (int slot = 0; slot < micro_batches * v + warm; ++slot) {
+    forward.run(slot, free);
+    if (slot < warm - (p - 1)) continue;
+    std::reverse(free.begin(), free.end());
+    backward.run(slot - warm + p - 1, free);
+    std::reverse(free.begin(), free.end());
   }
   return *std::max_element(free.begin(), free.end());
 }
