@@ -38,7 +38,8 @@ BlockSetup::BlockSetup(const Space& space, int hardware_class, std::size_t gpus_
       hardware{problem.hardware[static_cast<std::size_t>(hardware_class)]},
       gpus{problem.gpus[gpus_position]},
       nodes{costmodel::nodes_for(gpus, hardware.hardware.gpus_per_node)},
-      plans_per_step{hardware.offers.size() * problem.protections.size()} {
+      plans_per_step{hardware.offers.size() * problem.protections.size()},
+      chance{chance_of(problem.goal)} {
   rates = rate_classes(problem.failures, hardware);
   spares = spares_classes(problem.protections, nodes);
   const double state_bytes = checkpoint_bytes(problem.model, problem.recipe);

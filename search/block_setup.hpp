@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "faults/cycle.hpp"
@@ -44,6 +45,7 @@ struct BlockSetup {
   std::vector<SparesClass> spares;
   std::vector<faults::Environment> recovery;  // by protection; group_mtbf_s is not set
   std::vector<Cell> cells;                    // by rate, then spares
+  std::optional<faults::Chance> chance;       // what times must hold with
 
   bool is_legal(int offer, const SparesClass& spare) const;
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/spread_kernel.hpp"
 
 // One copy for every width of vectors, chosen when the program starts. All of them round alike: no operation
 // is contracted or reordered. (The loader's choice does not get along with sanitizers.)
@@ -92,6 +93,76 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
     rate.efficiency = efficiency[j];
     rate.cycle = cycle[j];
     times[j] = faults::time_to_train(c, rate, steps);
+  }
+}
+
+TRAINFRONT_VECTOR_CLONES
+void sum_spreads(const ClassArrays& cycles, const SpreadClassArrays& spreads, double fixed_s,
+                 double per_stack_s, const SpreadSumArrays& sums) {
+  const std::size_t n = cycles.columns;
+  double* __restrict up_steps = sums.up_steps;
+  double* __restrict step_squares = sums.step_squares;
+  double* __restrict before = sums.before;
+  double* __restrict steps_before = sums.steps_before;
+  for (std::size_t j = 0; j < n; ++j) {
+    up_steps[j] = 0;
+    step_squares[j] = 0;
+    before[j] = 0;
+    steps_before[j] = 0;
+  }
+  for (std::size_t i = 0; i < cycles.classes; ++i) {
+    const double* __restrict stacks = cycles.stacks + i * n;
+    const double* __restrict class_dwell = cycles.dwell + i * n;
+    const double* __restrict passage = spreads.passage + i * n;
+    const double* __restrict class_squares = spreads.squares + i * n;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double inverse = 1 / (fixed_s + stacks[j] * per_stack_s);
+      const double dwell = class_dwell[j];
+      const double squares = class_squares[j] * inverse;
+      up_steps[j] += squares + dwell * (inverse * before[j] + steps_before[j]);
+      step_squares[j] += inverse * (squares + 2 * dwell * steps_before[j]);
+      before[j] += passage[j];
+      steps_before[j] += passage[j] * inverse;
+    }
+  }
+}
+
+TRAINFRONT_VECTOR_CLONES
+void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArrays& spread_sums,
+                const RateArrays& rates, const SpreadArrays& spreads, double steps, double deviate,
+                double* out) {
+  const double* __restrict work_rate = sums.work_rate;
+  const double* __restrict patch_steps = sums.patch_steps;
+  const double* __restrict stop_steps = sums.stop_steps;
+  const double* __restrict step_s = sums.step_s;
+  const double* __restrict up_steps = spread_sums.up_steps;
+  const double* __restrict step_squares = spread_sums.step_squares;
+  const double* __restrict failure_rate = rates.failure_rate;
+  const double* __restrict masked_s = rates.masked_s;
+  const double* __restrict efficiency = rates.efficiency;
+  const double* __restrict dwell = spreads.dwell;
+  const double* __restrict losing = spreads.losing;
+  const double* __restrict up_squares = spreads.up_squares;
+  const double* __restrict saving = spreads.saving;
+  const double* __restrict interval = spreads.interval;
+  const double* __restrict restart_more = spreads.restart_more;
+  double* __restrict times = out;
+  for (std::size_t j = 0; j < columns; ++j) {
+    faults::CycleSums c;
+    c.dwell = dwell[j];
+    c.losing = losing[j];
+    c.work_rate = work_rate[j];
+    c.patch_steps = patch_steps[j];
+    c.stop_steps = stop_steps[j];
+    c.step_s = step_s[j];
+    faults::CycleRate rate;
+    rate.failure_rate = failure_rate[j];
+    rate.masked_s = masked_s[j];
+    rate.efficiency = efficiency[j];
+    const faults::SpreadSums q{up_steps[j], step_squares[j]};
+    const faults::SpreadRate spread{up_squares[j], saving[j], interval[j], restart_more[j]};
+    const double mean_s = times[j];
+    times[j] = faults::time_to_hold(mean_s, faults::moments(c, q, rate, spread, steps, mean_s), deviate);
   }
 }
 

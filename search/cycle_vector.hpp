@@ -45,6 +45,38 @@ struct RateArrays {
 void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
                double* times);
 
+// What a probability needs beside these: faults::spread_sums and faults::time_to_hold, likewise.
+
+struct SpreadClassArrays {
+  const double* passage = nullptr;  // by class
+  const double* squares = nullptr;  // by class
+};
+
+struct SpreadSumArrays {
+  double* up_steps = nullptr;
+  double* step_squares = nullptr;
+  double* before = nullptr;        // scratch
+  double* steps_before = nullptr;  // scratch
+};
+
+void sum_spreads(const ClassArrays& cycles, const SpreadClassArrays& spreads, double fixed_s,
+                 double per_stack_s, const SpreadSumArrays& sums);
+
+// Columns' own figures, faults::CycleColumn and faults::SpreadRate.
+struct SpreadArrays {
+  const double* dwell = nullptr;
+  const double* losing = nullptr;
+  const double* up_squares = nullptr;
+  const double* saving = nullptr;
+  const double* interval = nullptr;
+  const double* restart_more = nullptr;
+};
+
+// Turns the means that run_times gave into times that hold with a probability.
+void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArrays& spread_sums,
+                const RateArrays& rates, const SpreadArrays& spreads, double steps, double deviate,
+                double* times);
+
 // The least of values[0 .. count); infinity if there are none.
 double least_of(const double* values, std::size_t count);
 

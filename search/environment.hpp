@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "costmodel/layout.hpp"
 #include "costmodel/legality.hpp"
@@ -52,6 +53,12 @@ double node_failures_per_s(const FailureModel& failures, const HardwareClass& ha
 // left 0).
 faults::Environment recovery_costs(const FailureModel& failures, const faults::Protection& protection,
                                    std::int64_t nodes, double state_bytes);
+
+// Nothing: plans are compared by their means.
+inline std::optional<faults::Chance> chance_of(const Goal& goal) {
+  if (!goal.probability) return std::nullopt;
+  return faults::Chance(*goal.probability);
+}
 
 // Mean time between failures of one unit.
 inline double unit_mtbf_s(double failures_per_node_s, const faults::FailingUnit& unit) {

@@ -51,15 +51,17 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
           : -1;
   const auto table = faults::cycle_table(unit.units, plan.protection, problem.failures.law, copies);
   const double steps = steps_needed(problem.recipe, plan.global_batch);
-  const auto run = faults::run_time(table, {step.fixed_s, step.per_stack_s}, environment, steps);
+  const auto run =
+      faults::run_time(table, {step.fixed_s, step.per_stack_s}, environment, steps, chance_of(problem.goal));
 
   outcome.step_time_s = step.with_stacks(1);
   outcome.time_to_train_s = run.time_s;
+  outcome.spread = run.spread;
   outcome.cost_usd = costmodel::bill_usd(offer, outcome.nodes, run.time_s);
   outcome.checkpoint_interval_s = run.interval_s;
   outcome.k_max = run.k_max;
   outcome.availability = run.availability;
-  outcome.goodput = steps * outcome.step_time_s / run.time_s;
+  outcome.goodput = steps * outcome.step_time_s / run.spread.mean_s;
   outcome.evidence = step.evidence;
   const bool finite = std::isfinite(outcome.time_to_train_s) && std::isfinite(outcome.cost_usd);
   outcome.verdict = finite ? Verdict::kFeasible : Verdict::kNotFinite;

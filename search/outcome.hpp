@@ -4,6 +4,7 @@
 
 #include "costmodel/evidence.hpp"
 #include "costmodel/legality.hpp"
+#include "faults/spread.hpp"
 
 namespace trainfront::search {
 
@@ -13,16 +14,17 @@ enum class Verdict : std::uint8_t { kFeasible, kIllegal, kOutOfMemory, kNotFinit
 struct Outcome {
   Verdict verdict = Verdict::kIllegal;
   costmodel::Rule rule = costmodel::Rule::kNone;
-  double time_to_train_s = 0;
-  double cost_usd = 0;
-  std::int64_t nodes = 0;   // paid for
-  double step_time_s = 0;   // without failures, one stack
-  double memory_bytes = 0;  // of the worst stage
+  double time_to_train_s = 0;  // with Goal::probability what holds with it (faults::RunTime), else the mean
+  double cost_usd = 0;         // of that time
+  faults::TimeSpread spread;   // of single runs about the mean
+  std::int64_t nodes = 0;      // paid for
+  double step_time_s = 0;      // without failures, one stack
+  double memory_bytes = 0;     // of the worst stage
   double memory_capacity_bytes = 0;
   double checkpoint_interval_s = 0;  // 0: none
   int k_max = 0;                     // voluntary restart after so many lost groups; 0: never
   double availability = 1;           // share of the time not spent on restarts and checkpoints
-  double goodput = 1;                // failure-free time over time_to_train
+  double goodput = 1;                // failure-free time over the mean time
   costmodel::Evidence evidence = costmodel::Evidence::kCalibrated;
 };
 

@@ -53,6 +53,9 @@ struct FailureModel {
 struct Goal {
   std::optional<double> deadline_s;
   std::optional<double> budget_usd;
+  // With which deadline and budget must hold, and at which the front is taken; without, in the mean. From
+  // faults::kLeastProbability to kMostProbability.
+  std::optional<double> probability;
 };
 
 // Everything a search depends on; immutable once read.

@@ -21,7 +21,7 @@ void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell)
   for (auto* lost : {&patch_steps_, &stop_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
   of_cell.clear();
   for (std::size_t rate = 0; rate < rates_.size(); ++rate) {
-    run(rate);
+    run_means(rate);
     for (const Segment& segment : segments_) {
       const double least = least_of(times_.data() + segment.first, segment.last - segment.first);
       // A slowdown at the limit counts as progress or not by its last bit.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/spread_kernel.hpp"
 #include "search/cycle_vector.hpp"
 
 namespace trainfront::search {
@@ -15,7 +16,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protections,
                        const faults::FailingUnit& unit, std::int64_t state_copies, Tables& tables)
-    : units_{static_cast<double>(unit.units)} {
+    : chance_{setup.chance}, units_{static_cast<double>(unit.units)} {
   std::size_t from_scratch = 0;
   for (const auto& usable : protections) {
     Segment segment;
@@ -38,6 +39,9 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   for (auto* array : {&work_rate_, &patch_steps_, &stop_steps_, &last_patch_s_, &full_step_s_, &seconds_,
                       &gained_, &times_})
     array->resize(sources_.size());
+  if (chance_) {
+    for (auto* array : {&up_steps_, &step_squares_, &before_, &steps_before_}) array->resize(sources_.size());
+  }
   scratch_times_.resize(from_scratch);
 }
 
@@ -69,6 +73,17 @@ void UnitKernel::lay_out_classes() {
       columns_.class_entered[i * n + j] = column.class_entered[i];
     }
   }
+  if (!chance_) return;
+  for (auto* array : {&columns_.class_passage, &columns_.class_squares}) array->assign(n * classes_, 0.0);
+  for (std::size_t j = 0; j < n; ++j) {
+    const faults::CycleColumn& column = *sources_[j];
+    columns_.dwell.push_back(column.dwell);
+    columns_.up_squares.push_back(faults::up_squares(column));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
+      columns_.class_passage[i * n + j] = column.class_passage[i];
+      columns_.class_squares[i * n + j] = column.class_squares[i];
+    }
+  }
 }
 
 UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const faults::FailingUnit& unit,
@@ -81,11 +96,17 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const faults::F
   Rate rate;
   for (std::size_t j = 0; j < sources_.size(); ++j) {
     const faults::CycleSums unstepped = faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0});
-    const faults::CycleRate terms = faults::cycle_rate(unstepped, terms_of(columns_.protection[j]));
+    const faults::EnvironmentTerms environment = terms_of(columns_.protection[j]);
+    const faults::CycleRate terms = faults::cycle_rate(unstepped, environment);
     rate.failure_rate.push_back(terms.failure_rate);
     rate.masked_s.push_back(terms.masked_s);
     rate.efficiency.push_back(terms.efficiency);
     rate.cycle.push_back(terms.progress ? terms.cycle : kNever);
+    if (!chance_) continue;
+    const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, environment);
+    rate.saving.push_back(spread.saving);
+    rate.interval.push_back(spread.interval);
+    rate.restart_more.push_back(spread.restart_more);
   }
   for (const Segment& segment : segments_)
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
@@ -99,10 +120,8 @@ faults::CycleRate UnitKernel::cycle_rate(const Rate& rate, std::size_t j) {
           .cycle = rate.cycle[j]};
 }
 
-void UnitKernel::set_step(const faults::StepModel& step, double steps) {
-  steps_ = steps;
-  step_s_ = step.fixed_s + step.per_stack_s;
-  const ClassArrays cycles = {
+ClassArrays UnitKernel::classes() const {
+  return {
       .columns = sources_.size(),
       .classes = classes_,
       .stacks = columns_.class_stacks.data(),
@@ -115,7 +134,16 @@ void UnitKernel::set_step(const faults::StepModel& step, double steps) {
       .losing = columns_.losing.data(),
       .last_stacks = columns_.last_stacks.data(),
   };
-  sum_cycles(cycles, step.fixed_s, step.per_stack_s, sums());
+}
+
+void UnitKernel::set_step(const faults::StepModel& step, double steps) {
+  steps_ = steps;
+  step_s_ = step.fixed_s + step.per_stack_s;
+  sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums());
+  if (!chance_) return;
+  const SpreadClassArrays spreads = {.passage = columns_.class_passage.data(),
+                                     .squares = columns_.class_squares.data()};
+  sum_spreads(classes(), spreads, step.fixed_s, step.per_stack_s, spread_sums());
 }
 
 SumArrays UnitKernel::sums() {
@@ -128,15 +156,43 @@ SumArrays UnitKernel::sums() {
           .gained = gained_.data()};
 }
 
-void UnitKernel::run(std::size_t rate_class) {
+SpreadSumArrays UnitKernel::spread_sums() {
+  return {.up_steps = up_steps_.data(),
+          .step_squares = step_squares_.data(),
+          .before = before_.data(),
+          .steps_before = steps_before_.data()};
+}
+
+RateArrays UnitKernel::arrays_of(const Rate& rate) {
+  return {.failure_rate = rate.failure_rate.data(),
+          .masked_s = rate.masked_s.data(),
+          .efficiency = rate.efficiency.data(),
+          .cycle = rate.cycle.data()};
+}
+
+void UnitKernel::run_means(std::size_t rate_class) {
   const Rate& rate = rates_[rate_class];
-  const RateArrays arrays = {.failure_rate = rate.failure_rate.data(),
-                             .masked_s = rate.masked_s.data(),
-                             .efficiency = rate.efficiency.data(),
-                             .cycle = rate.cycle.data()};
-  run_times(sources_.size(), sums(), arrays, steps_, times_.data());
+  run_times(sources_.size(), sums(), arrays_of(rate), steps_, times_.data());
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
     scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
+}
+
+void UnitKernel::run(std::size_t rate_class) {
+  run_means(rate_class);
+  if (!chance_) return;
+  const Rate& rate = rates_[rate_class];
+  const SpreadArrays spreads = {.dwell = columns_.dwell.data(),
+                                .losing = columns_.losing.data(),
+                                .up_squares = columns_.up_squares.data(),
+                                .saving = rate.saving.data(),
+                                .interval = rate.interval.data(),
+                                .restart_more = rate.restart_more.data()};
+  hold_times(sources_.size(), sums(), spread_sums(), arrays_of(rate), spreads, steps_, chance_->deviate,
+             times_.data());
+  for (std::size_t j = 0; j < scratch_times_.size(); ++j) {
+    const faults::Moments m = faults::moments_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
+    scratch_times_[j] = faults::time_to_hold(scratch_times_[j], m, chance_->deviate);
+  }
 }
 
 double UnitKernel::least_time_s(std::size_t spare) const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "faults/cycle_kernel.hpp"
@@ -27,7 +28,7 @@ struct Certainty {
 
 // Time-to-train of one step under every protection and failure rate of a block at once: faults::run_time, the
 // same operations in the same order and so the same bits, laid out so that compilers vectorise it over the
-// protections.
+// protections. Times are means, or hold with Goal::probability and are then never less than the means.
 class UnitKernel {
  public:
   // `unit`: what fails as one; `state_copies` as in faults::cycle_table.
@@ -78,14 +79,21 @@ class UnitKernel {
     std::vector<double> patch_stacks, patch_steps, masked, losing, last_stacks;
     // By class of stacks, then column; classes that a column lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_entered;
+    // Only where times must hold with a probability.
+    std::vector<double> dwell, up_squares, class_passage, class_squares;
   };
   struct Rate {  // by column: faults::CycleRate
     std::vector<double> failure_rate, masked_s, efficiency, cycle;
+    std::vector<double> saving, interval, restart_more;  // faults::SpreadRate; likewise
     std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
   };
   void add_columns(int protection, const std::shared_ptr<const faults::CycleTable>& table);
   void lay_out_classes();
+  ClassArrays classes() const;
   SumArrays sums();
+  SpreadSumArrays spread_sums();
+  void run_means(std::size_t rate);
+  static RateArrays arrays_of(const Rate& rate);
   static faults::CycleRate cycle_rate(const Rate& rate, std::size_t column);
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
@@ -96,12 +104,14 @@ class UnitKernel {
   std::vector<const faults::CycleColumn*> sources_;  // by column
   std::vector<std::shared_ptr<const faults::CycleTable>> owners_;
   std::size_t classes_ = 0;
+  std::optional<faults::Chance> chance_;
   std::vector<Rate> rates_;
   double units_ = 0;
 
   double steps_ = 0;
   double step_s_ = 0;
   std::vector<double> work_rate_, patch_steps_, stop_steps_, last_patch_s_, full_step_s_, seconds_, gained_;
+  std::vector<double> up_steps_, step_squares_, before_, steps_before_;
   std::vector<double> times_;          // by column
   std::vector<double> scratch_times_;  // by protection that starts over, in segment order
 };

@@ -101,6 +101,7 @@ TEST_CASE("The flush bounds every step from below, also with stacks") {
 TEST_CASE("The kernel gives the bits of faults::run_time for every protection, rate and step") {
   RandomSteps steps;
   std::uint64_t times = 0;
+  std::uint64_t held = 0;  // with a probability that asks for more than the mean
   for_random_parts(32, [&](const Sample& sample, ProtectionPart part) {
     const Problem& problem = sample.setup.problem;
     UnitKernel& kernel = part.kernel();
@@ -124,7 +125,11 @@ TEST_CASE("The kernel gives the bits of faults::run_time for every protection, r
             environment.group_mtbf_s = unit_mtbf_s(sample.setup.rates[rate].failures_per_node_s, unit);
             const auto table = faults::cycle_table(unit.units, protection, problem.failures.law,
                                                    masks ? sample.unit.state_copies : -1);
-            REQUIRE(time_s == faults::run_time(table, step, environment, 1e5).time_s);
+            const faults::RunTime run =
+                faults::run_time(table, step, environment, 1e5, chance_of(problem.goal));
+            REQUIRE(time_s == run.time_s);
+            REQUIRE(run.time_s >= run.spread.mean_s);
+            held += run.time_s > run.spread.mean_s;
             least_s = std::min(least_s, time_s);
             ++times;
           }
@@ -133,8 +138,9 @@ TEST_CASE("The kernel gives the bits of faults::run_time for every protection, r
       }
     }
   });
-  MESSAGE("times " << times);
+  MESSAGE("times " << times << ", above the mean " << held);
   CHECK(times > 5000);
+  CHECK(held > 500);
 }
 
 TEST_CASE("Work that a bound calls dominated takes at least the time from which on plans are") {

@@ -180,6 +180,7 @@ class RandomProblems {
     problem.failures.law.rate_falls = !one_in(3);
     if (one_in(4))
       problem.islands = {{}, {.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05}};
+    if (one_in(3)) problem.goal.probability = pick<double>({0.5, 0.75, 0.9, 0.99});
     return problem;
   }
 

@@ -72,6 +72,7 @@ TEST_CASE(
     "A walk gives the front and the counts of evaluating every plan by itself, with bounds and without") {
   RandomProblems problems{1};
   std::uint64_t feasible = 0, out_of_memory = 0, non_finite = 0, illegal = 0, pruned = 0;
+  std::uint64_t pruned_with_probability = 0;
   for (int i = 0; i < kProblems; ++i) {
     CAPTURE(i);
     const Space space{problems.next()};
@@ -87,6 +88,8 @@ TEST_CASE(
     non_finite += want.counts.non_finite;
     illegal += sum_of_reasons(want.counts) - want.counts.out_of_memory;
     pruned += want.counts.evaluated - bounded.counts.evaluated;
+    if (space.problem().goal.probability)
+      pruned_with_probability += want.counts.evaluated - bounded.counts.evaluated;
   }
   MESSAGE("plans feasible " << feasible << ", out of memory " << out_of_memory << ", not finite "
                             << non_finite << ", illegal " << illegal << ", pruned " << pruned);
@@ -95,6 +98,7 @@ TEST_CASE(
   CHECK(non_finite > 1000);
   CHECK(illegal > 1000);
   CHECK(pruned > 1000);
+  CHECK(pruned_with_probability > 1000);
 }
 
 TEST_CASE("Any split into ranges, walked in any order, with any incumbents, gives the same answer") {
