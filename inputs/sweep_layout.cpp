@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "faults/spread.hpp"
 #include "inputs/suggest.hpp"
 #include "inputs/sweep_lists.hpp"
 #include "inputs/sweep_sections.hpp"
@@ -131,10 +132,8 @@ search::Goal read_goal_section(Section& section) {
   search::Goal goal;
   goal.deadline_s = section.duration_s("deadline", {0, 1e11, true});  // some 3000 years
   goal.budget_usd = section.money_usd("budget", {0, 1e15, true});
-  if (const Value* probability = section.find("probability")) {
-    section.fault(*probability, section.path("probability"),
-                  "not answered yet, leave it out; deadlines and budgets hold in the mean");
-  }
+  goal.probability =
+      section.number("probability", {faults::kLeastProbability, faults::kMostProbability, false});
   return goal;
 }
 

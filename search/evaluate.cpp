@@ -2,12 +2,10 @@
 
 #include <cmath>
 
-#include "costmodel/framework_profile.hpp"
 #include "costmodel/memory.hpp"
-#include "costmodel/step_time.hpp"
-#include "faults/cycle.hpp"
 #include "search/environment.hpp"
 #include "search/plan_rules.hpp"
+#include "search/plan_run.hpp"
 
 namespace trainfront::search {
 
@@ -39,30 +37,19 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
     return outcome;
   }
 
-  const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
-                                           costmodel::default_profile(plan.layout.framework));
-  const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
-  faults::Environment environment = recovery_costs(problem.failures, plan.protection, nodes,
-                                                   checkpoint_bytes(problem.model, problem.recipe));
-  environment.group_mtbf_s = unit_mtbf_s(node_failures_per_s(problem.failures, rented, offer), unit);
-  const std::int64_t copies =
-      faults::masks_failures(plan.protection)
-          ? faults::state_copies(unit, plan.layout.dp, groups_per_state_copy(plan.layout))
-          : -1;
-  const auto table = faults::cycle_table(unit.units, plan.protection, problem.failures.law, copies);
-  const double steps = steps_needed(problem.recipe, plan.global_batch);
-  const auto run =
-      faults::run_time(table, {step.fixed_s, step.per_stack_s}, environment, steps, chance_of(problem.goal));
+  const PlanRun planned = plan_run(problem, plan);
+  const faults::RunTime run = faults::run_time(planned.table, planned.step, planned.environment,
+                                               planned.steps, chance_of(problem.goal));
 
-  outcome.step_time_s = step.with_stacks(1);
+  outcome.step_time_s = planned.step.fixed_s + planned.step.per_stack_s;
   outcome.time_to_train_s = run.time_s;
   outcome.spread = run.spread;
   outcome.cost_usd = costmodel::bill_usd(offer, outcome.nodes, run.time_s);
   outcome.checkpoint_interval_s = run.interval_s;
   outcome.k_max = run.k_max;
   outcome.availability = run.availability;
-  outcome.goodput = steps * outcome.step_time_s / run.spread.mean_s;
-  outcome.evidence = step.evidence;
+  outcome.goodput = planned.steps * outcome.step_time_s / run.spread.mean_s;
+  outcome.evidence = planned.evidence;
   const bool finite = std::isfinite(outcome.time_to_train_s) && std::isfinite(outcome.cost_usd);
   outcome.verdict = finite ? Verdict::kFeasible : Verdict::kNotFinite;
   return outcome;

@@ -85,8 +85,13 @@ TEST_CASE("numbers that are none, too large, zero or negative name their key") {
   for (const char* value :
        {"0", "-1", "\"-3d\"", "\"0s\"", "nan", "inf", "\"nan\"", "\"1e300d\"", "\"\"", "2026-11-29"})
     CHECK(has(fault_of("deadline = \"30d\"", fmt::format("deadline = {}", value)), "goal.deadline"));
-  for (const char* value : {"0", "0.9", "1", "nan"})
-    CHECK(has(fault_of("deadline = \"30d\"", fmt::format("probability = {}", value)), "goal.probability"));
+  for (const char* value : {"0", "-0.1", "0.1", "0.49", "0.991", "1", "90", "nan", "inf", "\"0.9\"",
+                            "\"90%\"", "true", "[0.9]"}) {
+    CAPTURE(value);
+    const std::string fault = fault_of("deadline = \"30d\"", fmt::format("probability = {}", value));
+    CHECK(has(fault, "goal.probability"));
+    CHECK(has(fault, "a number from 0.5 to 0.99"));
+  }
 }
 
 TEST_CASE("sizes and rates need their unit") {

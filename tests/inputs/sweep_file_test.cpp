@@ -149,6 +149,7 @@ sync_bits = 8
 [goal]
 deadline = "60d"
 budget = "50M"
+probability = 0.9
 )");
   REQUIRE(read.faults == "");
   const search::Problem& problem = read.problem();
@@ -194,6 +195,7 @@ budget = "50M"
   CHECK(problem.islands[4] == costmodel::Islands{4, 500, 1.25e9, 0.06, 8});
   CHECK(problem.goal.deadline_s == 60 * 86400.0);
   CHECK(problem.goal.budget_usd == 50e6);
+  CHECK(problem.goal.probability == 0.9);
 
   bool own = false;
   for (const search::HardwareClass& entry : problem.hardware)

@@ -1,0 +1,35 @@
+#include "search/plan_run.hpp"
+
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/step_time.hpp"
+#include "search/environment.hpp"
+
+namespace trainfront::search {
+
+PlanRun plan_run(const Problem& problem, const Plan& plan) {
+  const HardwareClass& rented = problem.hardware[static_cast<std::size_t>(plan.hardware)];
+  const costmodel::Hardware& hardware = rented.hardware;
+  const costmodel::Offer& offer = rented.offers[static_cast<std::size_t>(plan.offer)];
+  const std::int64_t nodes = costmodel::nodes_for(plan.gpus, hardware.gpus_per_node);
+
+  const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
+                                           costmodel::default_profile(plan.layout.framework));
+  const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
+  const auto unit =
+      failing_unit(plan.protection, nodes, plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
+  const std::int64_t copies =
+      faults::masks_failures(plan.protection)
+          ? faults::state_copies(unit, plan.layout.dp, groups_per_state_copy(plan.layout))
+          : -1;
+  PlanRun run;
+  run.step = {step.fixed_s, step.per_stack_s};
+  run.steps = steps_needed(problem.recipe, plan.global_batch);
+  run.table = faults::cycle_table(unit.units, plan.protection, problem.failures.law, copies);
+  run.environment = recovery_costs(problem.failures, plan.protection, nodes,
+                                   checkpoint_bytes(problem.model, problem.recipe));
+  run.environment.group_mtbf_s = unit_mtbf_s(node_failures_per_s(problem.failures, rented, offer), unit);
+  run.evidence = step.evidence;
+  return run;
+}
+
+}  // namespace trainfront::search
