@@ -37,7 +37,9 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
       harvest_{harvest},
       setup_{space, hardware, gpus},
       capacity_bytes_{costmodel::usable_memory_bytes(setup_.hardware.hardware.device)},
-      best_(setup_.cells.size(), Best{kNever, 0, 0}) {
+      best_(setup_.cells.size(), Best{kNever, 0, 0}),
+      costs_{space.tables().costs(hardware)},
+      memories_{space.tables().memories(hardware)} {
   for (const Cell& cell : setup_.cells) {
     const double usd_per_s = cell.least_usd_per_s;
     dominated_.from_s.push_back(cell.legal_offers == 0 ? 0.0
@@ -53,21 +55,29 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
 }
 
 void BlockWalk::run(const Block& block) {
-  block_ = block;
-  block_costs_.reset();
-  block_memories_.reset();
-  for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape) walk_shape(shape);
+  const LayoutList& list = space_.layouts(hardware_);
+  harvest_.counts.plans += plans_of(block.first_shape, block.last_shape);
+  for (std::size_t shape = block.first_shape; shape < block.last_shape;) {
+    const int group = list.layouts[list.shapes[shape]].group_gpus();
+    const std::size_t next = std::min(list.next_group[shape], block.last_shape);
+    if (setup_.gpus % group != 0) {
+      count_illegal(Rule::kGpusNotDivisible, plans_of(shape, next));
+      shape = next;
+      continue;
+    }
+    dp_ = setup_.gpus / group;
+    for (; shape < next; ++shape) walk_shape(shape);
+  }
 }
 
-const PackedMemory& BlockWalk::memories() {
-  if (!block_memories_)
-    block_memories_ = space_.tables().memories(hardware_, block_.first_shape, block_.last_shape);
-  return *block_memories_;
+std::uint64_t BlockWalk::plans_of(std::size_t first_shape, std::size_t last_shape) const {
+  const LayoutList& list = space_.layouts(hardware_);
+  return (list.shapes[last_shape] - list.shapes[first_shape]) * steps_.size() * problem_.islands.size() *
+         setup_.plans_per_step;
 }
 
 const costmodel::LayoutCost& BlockWalk::cost() {
-  if (!block_costs_) block_costs_ = space_.tables().costs(hardware_, block_.first_shape, block_.last_shape);
-  if (!cost_is_of_shape_) cost_ = (*block_costs_)[shape_ - block_.first_shape];
+  if (!cost_is_of_shape_) cost_ = space_.tables().cost(*costs_, hardware_, shape_, own_cost_);
   cost_is_of_shape_ = true;
   cost_.layout = layout_;
   return cost_;
@@ -88,27 +98,18 @@ void BlockWalk::walk_shape(std::size_t shape) {
   const LayoutList& list = space_.layouts(hardware_);
   const std::size_t first = list.shapes[shape];
   const std::size_t last = list.shapes[shape + 1];
-  const std::uint64_t plans =
-      (last - first) * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
-  harvest_.counts.plans += plans;
-  const costmodel::Layout& front = list.layouts[first];
-  const int group = front.group_gpus();
-  if (setup_.gpus % group != 0) {
-    count_illegal(Rule::kGpusNotDivisible, plans);
-    return;
-  }
-  dp_ = setup_.gpus / group;
-  if (!some_batch_divides(front)) {
-    count_illegal(Rule::kBatch, plans);
+  if (!some_batch_divides(list.layouts[first])) {
+    count_illegal(Rule::kBatch, plans_of(shape, shape + 1));
     return;
   }
   shape_ = shape;
   cost_is_of_shape_ = false;
   for (Flush& flush : flushes_) flush.known = false;
-  std::size_t stage = list.stages[shape] - list.stages[block_.first_shape];
-  costmodel::LayoutMemory memory = memories()[stage];
+  const PackedMemory& memories = space_.tables().memory(*memories_, hardware_, shape, own_memory_);
+  std::size_t stage = 0;
+  costmodel::LayoutMemory memory = memories[stage];
   for (std::size_t position = first; position < last; ++position) {
-    if (position > first && list.layouts[position].zero != layout_.zero) memory = memories()[++stage];
+    if (position > first && list.layouts[position].zero != layout_.zero) memory = memories[++stage];
     layout_ = list.layouts[position];
     layout_.dp = static_cast<int>(dp_);
     memory.shard_ranks = layout_.shard_group;

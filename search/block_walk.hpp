@@ -52,6 +52,7 @@ class BlockWalk {
   };
 
   bool some_batch_divides(const costmodel::Layout& shape) const;
+  std::uint64_t plans_of(std::size_t first_shape, std::size_t last_shape) const;
   void walk_shape(std::size_t shape);
   void walk_layout(const costmodel::LayoutMemory& memory, std::size_t position);
   bool prune(ProtectionPart& part, Step& step);
@@ -61,7 +62,6 @@ class BlockWalk {
   void count_endless(std::size_t cell, const UnitKernel& kernel);
   void count_illegal(costmodel::Rule rule, std::uint64_t plans);
   void count_pruned(ProtectionPart& part, Bound bound, double work_s);
-  const PackedMemory& memories();
   const costmodel::LayoutCost& cost();
   const Flush& flush(std::size_t batch);
   const costmodel::StepTime& time_of(Step& step);
@@ -81,10 +81,11 @@ class BlockWalk {
   std::vector<Unit> units_;
   std::vector<Best> best_;  // by cell
   DominatedTimes dominated_;
+  std::shared_ptr<Tables::Costs> costs_;
+  std::shared_ptr<Tables::Memories> memories_;
   // What is at hand: made when first needed, since most shapes fit neither the batch nor the memory.
-  Block block_;
-  std::shared_ptr<const Tables::Costs> block_costs_;
-  std::shared_ptr<const PackedMemory> block_memories_;
+  std::unique_ptr<const costmodel::LayoutCost> own_cost_;
+  std::unique_ptr<const PackedMemory> own_memory_;
   std::size_t shape_ = 0;
   std::int64_t dp_ = 0;
   costmodel::Layout layout_;

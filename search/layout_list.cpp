@@ -54,17 +54,15 @@ class Lister {
       over_tensor(layout);
     }
     std::sort(list_.layouts.begin(), list_.layouts.end(), listed_before);
-    std::size_t stages = 0;
-    for (std::size_t i = 0; i < list_.layouts.size(); ++i) {
-      const bool new_shape = i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1]);
-      if (new_shape) {
-        list_.shapes.push_back(i);
-        list_.stages.push_back(stages);
-      }
-      if (new_shape || list_.layouts[i].zero != list_.layouts[i - 1].zero) ++stages;
-    }
+    for (std::size_t i = 0; i < list_.layouts.size(); ++i)
+      if (i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1])) list_.shapes.push_back(i);
+    const std::size_t shapes = list_.shapes.size();
+    const auto group = [&](std::size_t shape) { return list_.layouts[list_.shapes[shape]].group_gpus(); };
+    list_.next_group.resize(shapes);
+    for (std::size_t shape = shapes; shape-- > 0;)
+      list_.next_group[shape] =
+          shape + 1 < shapes && group(shape) == group(shape + 1) ? list_.next_group[shape + 1] : shape + 1;
     list_.shapes.push_back(list_.layouts.size());
-    list_.stages.push_back(stages);
     return std::move(list_);
   }
 

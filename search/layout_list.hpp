@@ -18,9 +18,8 @@ struct LayoutList {
   // Layouts that differ in how state is sharded only (zero, shard_group) follow each other and share a shape:
   // the pipeline's time is the same. Position of each shape's first layout, and layouts.size().
   std::vector<std::size_t> shapes;
-  // Position of each shape's first ZeRO stage, counting the stages that shapes are listed with; and of the
-  // end.
-  std::vector<std::size_t> stages;
+  // For each shape the next one, or the end, whose groups hold another number of GPUs.
+  std::vector<std::size_t> next_group;
   // Combinations of the choices that break a rule, by the first rule found broken.
   std::array<std::uint64_t, costmodel::kRules> excluded{};
 };

@@ -9,7 +9,7 @@
 
 namespace trainfront::search {
 
-// Many costmodel::LayoutMemory without the room for stages that most layouts do not need.
+// Some costmodel::LayoutMemory without the room for stages that most layouts do not need.
 class PackedMemory {
  public:
   void add(const costmodel::LayoutMemory& memory);

@@ -7,11 +7,28 @@
 namespace trainfront::search {
 namespace {
 
-// What each kind of table may take. Beyond it all of that kind are dropped and made anew when asked for;
-// those in use live on with their users.
+// What each kind of table may take. Of costs and memories, those of one kind of hardware or list; of all
+// others together no more than that again.
+constexpr std::size_t kMostBlockTimesBytes = 24 << 20;
+constexpr std::size_t kMostCostBytes = 48 << 20;
+constexpr std::size_t kMostMemoryBytes = 64 << 20;
 constexpr std::size_t kMostCycleBytes = 48 << 20;
-constexpr std::size_t kMostMemoryBytes = 128 << 20;
-constexpr std::size_t kMostCostBytes = 96 << 20;
+
+// The table at `position`, made if there is none. Walks go through one kind of hardware after the other:
+// tables of the others make room.
+template <class Table>
+std::shared_ptr<Table> table_at(std::vector<std::shared_ptr<Table>>& tables, std::size_t position,
+                                std::size_t count, std::size_t most_bytes) {
+  std::size_t others = 0;
+  for (const auto& table : tables)
+    if (table && table != tables[position]) others += table->bytes();
+  if (others > most_bytes) {
+    for (auto& table : tables)
+      if (table != tables[position]) table.reset();
+  }
+  if (!tables[position]) tables[position] = std::make_shared<Table>(count, most_bytes);
+  return tables[position];
+}
 
 double least_efficiency_of(const faults::Efficiency& polynomial) {
   double least = 1;
@@ -26,7 +43,11 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
     : problem_{problem},
       one_failure_{faults::one_failure(problem.failures.law.weibull_shape)},
       least_efficiency_{0},
-      lists_{std::move(lists)} {
+      lists_{std::move(lists)},
+      block_times_{kMostBlockTimesBytes},
+      cycles_{kMostCycleBytes},
+      costs_(problem_.hardware.size()),
+      memories_(problem_.hardware.size()) {
   // Where cycles last many failures the law adds to the square's term (faults::cycle_table): never less than
   // this.
   least_efficiency_ =
@@ -43,115 +64,73 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
     }
     same_cycle_.push_back(static_cast<int>(first));
   }
-  for (std::size_t hardware = 0; hardware < problem_.hardware.size(); ++hardware)
-    hardware_.push_back(std::make_unique<OnHardware>());
+  for (const auto& list : lists_)
+    same_list_.push_back(static_cast<int>(std::find(lists_.begin(), lists_.end(), list) - lists_.begin()));
 }
 
-costmodel::BlockTimes Tables::block_times(OnHardware& tables, const costmodel::Hardware& hardware,
-                                          const costmodel::Layout& layout) const {
-  const BlockKey key{static_cast<int>(layout.framework),
-                     layout.tp,
-                     layout.cp,
-                     layout.ep,
-                     layout.etp,
-                     layout.sp,
-                     layout.micro_batch,
-                     static_cast<int>(layout.recompute)};
-  {
-    const std::lock_guard lock{tables.guard};
-    const auto found = tables.block_times.find(key);
-    if (found != tables.block_times.end()) return found->second;
-  }
-  const auto times = costmodel::block_times(problem_.model, problem_.recipe, layout, hardware,
-                                            costmodel::default_profile(layout.framework));
-  const std::lock_guard lock{tables.guard};
-  return tables.block_times.try_emplace(key, times).first->second;
+std::shared_ptr<const costmodel::BlockTimes> Tables::block_times(int hardware,
+                                                                 const costmodel::Layout& layout) {
+  const auto make = [&] {
+    return costmodel::block_times(problem_.model, problem_.recipe, layout,
+                                  problem_.hardware[static_cast<std::size_t>(hardware)].hardware,
+                                  costmodel::default_profile(layout.framework));
+  };
+  return block_times_.get({hardware, static_cast<int>(layout.framework), layout.tp, layout.cp, layout.ep,
+                           layout.etp, layout.sp, layout.micro_batch, static_cast<int>(layout.recompute)},
+                          make, [](const auto& times) { return sizeof(times); });
 }
 
-std::shared_ptr<const Tables::Costs> Tables::costs(int hardware_class, std::size_t first_shape,
-                                                   std::size_t last_shape) {
-  const auto position = static_cast<std::size_t>(hardware_class);
-  OnHardware& tables = *hardware_[position];
-  {
-    const std::lock_guard lock{tables.guard};
-    const auto found = tables.costs.find(first_shape);
-    if (found != tables.costs.end()) return found->second;
-  }
-  // Computed outside the lock. If two threads compute the same shapes the first one's stay.
-  const LayoutList& list = *lists_[position];
-  const costmodel::Hardware& hardware = problem_.hardware[position].hardware;
-  auto costs = std::make_shared<Costs>();
-  costs->reserve(last_shape - first_shape);
-  for (std::size_t shape = first_shape; shape < last_shape; ++shape) {
+std::shared_ptr<Tables::Costs> Tables::costs(int hardware) {
+  const auto position = static_cast<std::size_t>(hardware);
+  const std::lock_guard lock{guard_};
+  return table_at(costs_, position, lists_[position]->shapes.size() - 1, kMostCostBytes);
+}
+
+const costmodel::LayoutCost& Tables::cost(Costs& costs, int hardware, std::size_t shape,
+                                          std::unique_ptr<const costmodel::LayoutCost>& own) {
+  const auto make = [&] {
+    const LayoutList& list = *lists_[static_cast<std::size_t>(hardware)];
     const costmodel::Layout& layout = list.layouts[list.shapes[shape]];
-    costs->push_back(costmodel::layout_cost(problem_.model, problem_.recipe, layout, hardware,
-                                            costmodel::default_profile(layout.framework),
-                                            block_times(tables, hardware, layout)));
-  }
-  const std::size_t bytes = costs->size() * sizeof(costmodel::LayoutCost);
-  if (costs_bytes_ + bytes > kMostCostBytes) drop_costs();
-  const std::lock_guard lock{tables.guard};
-  const auto [entry, is_new] = tables.costs.try_emplace(first_shape, std::move(costs));
-  if (is_new) costs_bytes_ += bytes;
-  return entry->second;
+    return costmodel::layout_cost(problem_.model, problem_.recipe, layout,
+                                  problem_.hardware[static_cast<std::size_t>(hardware)].hardware,
+                                  costmodel::default_profile(layout.framework),
+                                  *block_times(hardware, layout));
+  };
+  return costs.get(shape, own, make, [](const auto& cost) { return sizeof(cost); });
 }
 
-void Tables::drop_costs() {
-  for (const auto& tables : hardware_) {
-    const std::lock_guard lock{tables->guard};
-    tables->costs.clear();
-  }
-  costs_bytes_ = 0;
+std::shared_ptr<Tables::Memories> Tables::memories(int hardware) {
+  const auto position = static_cast<std::size_t>(hardware);
+  const std::lock_guard lock{guard_};
+  return table_at(memories_, static_cast<std::size_t>(same_list_[position]),
+                  lists_[position]->shapes.size() - 1, kMostMemoryBytes);
 }
 
-std::shared_ptr<const PackedMemory> Tables::memories(int hardware_class, std::size_t first_shape,
-                                                     std::size_t last_shape) {
-  const LayoutList& list = *lists_[static_cast<std::size_t>(hardware_class)];
-  {
-    const std::lock_guard lock{memories_guard_};
-    const Memories& known = memories_[&list];
-    const auto found = known.find(first_shape);
-    if (found != known.end()) return found->second;
-  }
-  auto memories = std::make_shared<PackedMemory>();
-  for (std::size_t shape = first_shape; shape < last_shape; ++shape) {
+const PackedMemory& Tables::memory(Memories& memories, int hardware, std::size_t shape,
+                                   std::unique_ptr<const PackedMemory>& own) const {
+  const auto make = [&] {
+    const LayoutList& list = *lists_[static_cast<std::size_t>(hardware)];
+    PackedMemory memory;
     for (std::size_t layout = list.shapes[shape]; layout < list.shapes[shape + 1]; ++layout) {
       if (layout > list.shapes[shape] && list.layouts[layout].zero == list.layouts[layout - 1].zero) continue;
-      memories->add(costmodel::layout_memory(problem_.model, problem_.recipe, list.layouts[layout]));
+      memory.add(costmodel::layout_memory(problem_.model, problem_.recipe, list.layouts[layout]));
     }
-  }
-  const std::lock_guard lock{memories_guard_};
-  const std::size_t bytes = memories->bytes();
-  if (memories_bytes_ + bytes > kMostMemoryBytes) {
-    memories_.clear();
-    memories_bytes_ = 0;
-  }
-  const auto [entry, is_new] = memories_[&list].try_emplace(first_shape, std::move(memories));
-  if (is_new) memories_bytes_ += bytes;
-  return entry->second;
+    return memory;
+  };
+  return memories.get(shape, own, make,
+                      [](const PackedMemory& memory) { return sizeof(memory) + memory.bytes(); });
 }
 
 std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int64_t units,
                                                         std::int64_t state_copies) {
-  const CycleKey key{same_cycle_[static_cast<std::size_t>(protection)], units, state_copies};
-  {
-    const std::lock_guard lock{cycles_guard_};
-    const auto found = cycles_.find(key);
-    if (found != cycles_.end()) return found->second;
-  }
-  // Milliseconds; outside the lock, as above.
-  const auto table = std::make_shared<const faults::CycleTable>(
-      faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)],
-                          problem_.failures.law, state_copies, one_failure_));
-  const std::size_t bytes = sizeof(*table) + table->columns.capacity() * sizeof(faults::CycleColumn);
-  const std::lock_guard lock{cycles_guard_};
-  if (cycles_bytes_ + bytes > kMostCycleBytes) {
-    cycles_.clear();
-    cycles_bytes_ = 0;
-  }
-  const auto [entry, is_new] = cycles_.try_emplace(key, table);
-  if (is_new) cycles_bytes_ += bytes;
-  return entry->second;
+  const auto make = [&] {  // milliseconds
+    return faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)],
+                               problem_.failures.law, state_copies, one_failure_);
+  };
+  return cycles_.get({same_cycle_[static_cast<std::size_t>(protection)], units, state_copies}, make,
+                     [](const faults::CycleTable& table) {
+                       return sizeof(table) + table.columns.capacity() * sizeof(faults::CycleColumn);
+                     });
 }
 
 }  // namespace trainfront::search

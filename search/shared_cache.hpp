@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace trainfront::search {
+
+// Values that many threads share, each computed when first asked for. When a part of the cache is full its
+// values are dropped and made anew when asked for again; those in use live on with their users. Values depend
+// on their key alone, so it does not matter who asks first.
+template <class Value, std::size_t N>
+class SharedCache {
+ public:
+  using Key = std::array<std::int64_t, N>;
+
+  explicit SharedCache(std::size_t most_bytes) : most_bytes_{most_bytes / kShards} {}
+
+  // `make` returns the Value, `bytes_of` what it takes. Made outside the lock: if two threads make the same
+  // value the first one's stays.
+  template <class Make, class Bytes>
+  std::shared_ptr<const Value> get(const Key& key, const Make& make, const Bytes& bytes_of) {
+    const std::size_t hash = hash_of(key);
+    Shard& shard = shards_[hash % kShards];
+    {
+      const std::lock_guard lock{shard.guard};
+      const auto found = shard.values.find(key);
+      if (found != shard.values.end()) return found->second;
+    }
+    auto value = std::make_shared<const Value>(make());
+    const std::size_t bytes = bytes_of(*value) + kEntryBytes;
+    const std::lock_guard lock{shard.guard};
+    if (shard.bytes + bytes > most_bytes_) {
+      shard.values.clear();
+      shard.bytes = 0;
+    }
+    const auto [entry, is_new] = shard.values.try_emplace(key, std::move(value));
+    if (is_new) shard.bytes += bytes;
+    return entry->second;
+  }
+
+ private:
+  static constexpr std::size_t kShards = 16;
+  static constexpr std::size_t kEntryBytes = 96;  // key, pointers and counts
+
+  static std::size_t hash_of(const Key& key) {
+    std::uint64_t hash = 0;
+    for (const std::int64_t part : key) {  // splitmix64 (Steele, Lea and Flood, OOPSLA 2014)
+      hash += static_cast<std::uint64_t>(part) + 0x9e3779b97f4a7c15U;
+      hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+      hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+      hash ^= hash >> 31U;
+    }
+    return hash;
+  }
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return hash_of(key) / kShards; }
+  };
+  struct Shard {
+    std::mutex guard;
+    std::unordered_map<Key, std::shared_ptr<const Value>, Hash> values;
+    std::size_t bytes = 0;
+  };
+
+  std::size_t most_bytes_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace trainfront::search
