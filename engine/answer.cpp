@@ -11,6 +11,12 @@ namespace trainfront::engine {
 namespace {
 
 std::string criterion_of(const search::Goal& goal) {
+  if (goal.probability) {
+    search::Goal in_the_mean = goal;
+    in_the_mean.probability.reset();
+    return fmt::format("{}, with a probability of {}", criterion_of(in_the_mean),
+                       readable_percent(*goal.probability));
+  }
   if (goal.deadline_s && goal.budget_usd) {
     return fmt::format("cheapest within {} and {}", readable_duration(*goal.deadline_s),
                        readable_money(*goal.budget_usd));

@@ -60,6 +60,8 @@ void add_search_options(CLI::App* command, Options& options) {
   command->add_option("--deadline", options.deadline,
                       "Look for the cheapest plan that ends in time: 30d, 12h");
   command->add_option("--budget", options.budget, "Look for the fastest plan that costs no more: 5M, 850k");
+  command->add_option("--probability", options.probability,
+                      "Take times and costs that hold with it, as in 0.9, in place of the means");
   command->add_flag("--brute-force", options.brute_force,
                     "Evaluate every plan, without bounds; the same front");
   command->add_option("--progress", options.progress, "auto, bar, plain or none; on standard error")
@@ -166,6 +168,8 @@ void add_explain(CLI::App& app, Invocation& chosen) {
       ->excludes(plan);
   command->add_option("--deadline", options->deadline, "Without --plan: look for the cheapest in time");
   command->add_option("--budget", options->budget, "Without --plan: look for the fastest for the money");
+  command->add_option("--probability", options->probability,
+                      "Take times and costs that hold with it, as in 0.9, in place of the means");
   command->add_option("--trace", options->trace,
                       "Write the step for Perfetto or chrome://tracing to this file");
   command

@@ -9,6 +9,7 @@
 #include "engine/atomic_file.hpp"
 #include "engine/errors.hpp"
 #include "engine/fingerprint.hpp"
+#include "engine/goal_options.hpp"
 #include "inputs/diagnostics.hpp"
 #include "inputs/document.hpp"
 #include "inputs/sweep_file.hpp"
@@ -39,13 +40,20 @@ std::uint64_t input_fingerprint(const std::filesystem::path& file) {
 
 }  // namespace
 
-LoadedSweep load_sweep(const std::filesystem::path& file) {
+LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability) {
+  const auto wanted = parse_probability_option("--probability", probability);
   inputs::SweepFile read = inputs::read_sweep_file(file);
-  return {search::Space(std::move(read.problem)), std::move(read.notes), input_fingerprint(file)};
+  std::uint64_t hash = input_fingerprint(file);
+  // The front depends on it, wherever it was said.
+  if (wanted) {
+    read.problem.goal.probability = wanted;
+    hash = fingerprint(fmt::format("probability {}", *wanted), hash);
+  }
+  return {search::Space(std::move(read.problem)), std::move(read.notes), hash};
 }
 
-LoadedSweep load_sweep(World& world, const std::filesystem::path& file) {
-  LoadedSweep sweep = world.together([&] { return load_sweep(file); });
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability) {
+  LoadedSweep sweep = world.together([&] { return load_sweep(file, probability); });
   const auto mine = std::bit_cast<std::int64_t>(sweep.fingerprint);
   const bool same = world.lowest(mine) == mine && ~world.lowest(~mine) == mine;
   world.together([&] {

@@ -15,14 +15,15 @@ namespace trainfront::engine {
 struct LoadedSweep {
   search::Space space;
   std::vector<std::string> notes;
-  std::uint64_t fingerprint = 0;  // of the sweep file and the files that it names
+  std::uint64_t fingerprint = 0;  // of the sweep file, the files that it names, and the probability
 };
 
+// `probability`, unless empty, is what --probability says in place of the file's. Throws UsageError.
 // Collective. All ranks must read the same bytes. Throws SharedFailure.
-LoadedSweep load_sweep(World& world, const std::filesystem::path& file);
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability = {});
 
 // In one process.
-LoadedSweep load_sweep(const std::filesystem::path& file);
+LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability = {});
 
 // Walks the whole space; the counts hold the plans without an index too. Collective.
 JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force, const JobOptions& options);

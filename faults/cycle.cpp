@@ -244,7 +244,7 @@ void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums
                          : s * up_s / column.losing;
   }
   // As in loss_tree(): saves take their share of what patches leave; the rest of the cycle is restarts.
-  const double saving = s > 0 ? std::min(1 - rate.efficiency, terms.save_s / run.interval_s) : 0;
+  const double saving = s > 0 ? share_of_saves(rate.efficiency, terms.save_s, run.interval_s) : 0;
   const double patched = (sums.patch_steps + sums.stop_steps * terms.masked_s) * terms.failure_rate;
   const double down = rate.cycle - sums.dwell + (sums.dwell - patched * sums.dwell / sums.work_rate) * saving;
   run.availability = 1 - down / (rate.cycle + sums.last_patch_s * terms.failure_rate);

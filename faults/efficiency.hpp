@@ -31,6 +31,13 @@ struct BestInterval {
 };
 BestInterval exact_one_failure(double weibull_shape, double s);
 
+// Share of the time that ended saves take where `efficiency` of it stays: each belongs to an interval that
+// stays. What is lost with the interval under way is the rest.
+inline double share_of_saves(double efficiency, double save_s, double interval_s) {
+  const double saves = efficiency * save_s / (interval_s - save_s);
+  return saves < 1 - efficiency ? saves : 1 - efficiency;
+}
+
 inline double efficiency(const Efficiency& a, double s) {
   return 1 + s * (-1 + s * (a[0] + s * (a[1] + s * (a[2] + s * a[3]))));
 }

@@ -40,7 +40,7 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
     const double kept = (done - patched) * rate.efficiency;
     const double step_s = sums.dwell / sums.work_rate;
     const double saving =
-        run.interval_s > 0 ? std::min(1 - rate.efficiency, terms.save_s / run.interval_s) : 0;
+        run.interval_s > 0 ? share_of_saves(rate.efficiency, terms.save_s, run.interval_s) : 0;
     const double cycles = steps / kept;
     tree.redundancy_s = steps * step_s - tree.useful_s;
     tree.patches_s = cycles * (patched * step_s + sums.last_patch_s);

@@ -97,7 +97,7 @@ int explain_nothing(const ExplainOptions& options, const search::Space& space, c
 
 int run_explain(const ExplainOptions& options, World& world) {
   const bool root = world.rank() == 0;
-  const LoadedSweep sweep = load_sweep(world, options.file);
+  const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const auto share_status = [&](const auto& work) {
     const int status = world.together([&] { return root ? work() : int{kDone}; });
     return std::stoi(world.broadcast(std::to_string(status)));

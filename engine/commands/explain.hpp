@@ -11,7 +11,7 @@ struct ExplainOptions {
   std::string plan;    // id of a plan of the sweep
   std::string layout;  // or what the plan must be: "tp=8,pp=4,dp=16"; neither: the plan that answers the goal
   std::string trace;   // write the step as a trace for Perfetto or chrome://tracing
-  std::string deadline, budget;
+  std::string deadline, budget, probability;
   int threads = 0;
   bool json = false;
 };

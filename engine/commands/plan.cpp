@@ -35,7 +35,7 @@ int run_plan(const PlanOptions& options, World& world) {
   JobOptions job_options;
   job_options.threads = options.threads;
   job_options.progress = world.together([&] { return parse_progress(options.progress); });
-  const LoadedSweep sweep = load_sweep(world, options.file);
+  const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const search::Goal goal = world.together(
       [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
   if (world.rank() == 0) {

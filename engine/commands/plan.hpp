@@ -10,7 +10,7 @@ struct PlanOptions {
   std::string file;
   int threads = 0;
   bool brute_force = false;
-  std::string deadline, budget;
+  std::string deadline, budget, probability;
   std::string progress = "auto";
   bool json = false;
 };

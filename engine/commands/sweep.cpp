@@ -129,7 +129,7 @@ int run_sweep(const SweepOptions& options, World& world) {
     wanted.checkpoint_every_s = *parse_duration_option("--checkpoint-every", options.checkpoint_every);
     return wanted;
   });
-  const LoadedSweep sweep = load_sweep(world, options.file);
+  const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const search::Goal goal = world.together(
       [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
   world.together([&] {

@@ -13,6 +13,7 @@ struct SweepOptions {
   bool fresh = false;
   int threads = 0;               // per rank; 0: the rank's fair share of the machine
   std::string deadline, budget;  // "30d", "5M"; empty: those of the file
+  std::string probability;       // that they must hold with, "0.9"; empty: the file's
   std::string progress = "auto";
   std::string checkpoint_every = "30s";
   bool json = false;

@@ -8,14 +8,10 @@
 #include "costmodel/breakdown.hpp"
 #include "costmodel/memory.hpp"
 #include "engine/reports/plan_row.hpp"
+#include "engine/reports/run_parts.hpp"
 #include "search/space.hpp"
 
 namespace trainfront::engine {
-
-struct Amount {
-  std::string name;
-  double value = 0;
-};
 
 // A feasible plan taken apart. Every list of parts sums to its total, up to rounding.
 struct Explanation {
@@ -26,8 +22,7 @@ struct Explanation {
   costmodel::Evidence replicas_evidence = costmodel::Evidence::kCalibrated;  // data parallelism, optimiser
   costmodel::MemoryUse memory;
   std::vector<Amount> memory_bytes;
-  std::vector<Amount> run_s;                        // sums to the time to train
-  std::vector<Amount> run_usd;                      // sums to the cost
+  RunParts run;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build
   std::string bottleneck;                           // in words; empty likewise
   std::vector<costmodel::Sensitivity> sensitivities;

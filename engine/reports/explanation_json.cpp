@@ -53,8 +53,10 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
 
   json.begin_object("run").field("time_to_train_s", row.outcome.time_to_train_s);
   json.field("cost_usd", row.outcome.cost_usd);
-  write_amounts("parts_s", explanation.run_s, json);
-  write_amounts("parts_usd", explanation.run_usd, json);
+  write_amounts("parts_s", explanation.run.parts_s, json);
+  write_amounts("parts_usd", explanation.run.parts_usd, json);
+  write_amounts("losses_s", explanation.run.losses_s, json);
+  write_amounts("losses_usd", explanation.run.losses_usd, json);
   json.end_object();
 
   json.begin_array("critical_path");

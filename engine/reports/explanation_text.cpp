@@ -54,8 +54,7 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   }
   text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),
                       explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
-  text += parts_table("run", explanation.run_s, outcome.time_to_train_s, readable_duration);
-  text += parts_table("dollars", explanation.run_usd, outcome.cost_usd, readable_money);
+  text += losses_text(explanation.run, outcome) + "\n";
   text += fmt::format(
       "Evidence: step {} (layers and pipeline {}, data parallelism and optimizer {}); price of {}, {}.\n",
       name(outcome.evidence), name(explanation.layers_evidence), name(explanation.replicas_evidence),

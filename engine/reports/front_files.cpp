@@ -62,7 +62,13 @@ void write_problem(const search::Space& space, JsonWriter& json) {
     json.field("gpus_per_node", rented.hardware.gpus_per_node);
     json.field("network", rented.hardware.network.kind).field("offers", rented.offers.size()).end_object();
   }
-  json.end_array().begin_array("protection");
+  json.end_array().key("probability");
+  if (problem.goal.probability) {
+    json.value(*problem.goal.probability);
+  } else {
+    json.null();
+  }
+  json.begin_array("protection");
   for (const faults::Protection& protection : problem.protections) {
     json.begin_object().field("scheme", name(protection.scheme)).field("r", protection.r);
     json.field("sub_shards", protection.sub_shards).field("spares", protection.spares);

@@ -25,6 +25,14 @@ std::set<std::size_t> chosen_rows(std::span<const PlanRow> rows, std::optional<s
   return chosen;
 }
 
+template <typename Readable>
+std::string quantiles(const std::array<double, 4>& values, Readable readable) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += fmt::format("{}{} (p{:.0f})", i > 0 ? ", " : "", readable(values[i]), 100 * kQuantiles[i]);
+  return text;
+}
+
 }  // namespace
 
 const std::vector<std::string>& front_columns() {
@@ -76,11 +84,22 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
   const auto line = [&](std::string_view label, const std::string& value) {
     text += fmt::format("  {:<14}{}\n", label, printable(value));
   };
-  line("time to train", readable_duration(outcome.time_to_train_s));
+  const auto& probability = problem.goal.probability;
+  line("time to train", readable_duration(outcome.time_to_train_s) +
+                            (probability ? fmt::format(", with a probability of {}; {} in the mean",
+                                                       readable_percent(*probability),
+                                                       readable_duration(outcome.spread.mean_s))
+                                         : ""));
   line("cost",
        fmt::format("{} ({} a node-hour, {} node{}{})", readable_money(outcome.cost_usd),
                    readable_money(row.offer.usd_per_node_hour), outcome.nodes, outcome.nodes == 1 ? "" : "s",
                    row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of));
+  if (outcome.spread.deviation_s > 0) {
+    const bool rough = outcome.spread.cycles < kFewestCycles;
+    line("runs take",
+         quantiles(row.quantiles_s, readable_duration) + (rough ? "; rough, with so few failures" : ""));
+    line("and cost", quantiles(row.quantiles_usd, readable_money));
+  }
   line("hardware", fmt::format("{} {} of {}", plan.gpus, row.offer.device, readable_offer(row.offer)));
   line("layout", fmt::format("{}, {}", name(plan.layout.framework), readable_layout(plan.layout)));
   line("batch", fmt::format("{} sequences of {} tokens", plan.global_batch, problem.recipe.sequence_length));

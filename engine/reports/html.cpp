@@ -9,6 +9,7 @@
 #include "engine/reports/front_table.hpp"
 #include "engine/reports/names.hpp"
 #include "engine/reports/readable.hpp"
+#include "engine/reports/run_parts.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -108,8 +109,10 @@ std::string report_html(const search::Space& space, const search::Harvest& harve
                       readable_count(problem.recipe.tokens), problem.recipe.sequence_length,
                       name(problem.recipe.precision));
   if (answer.plan) {
+    const PlanRow answer_row = plan_row(space, *marked);
     html += "<h2>Answer: " + html_escape(answer.criterion) + "</h2>\n<pre>" +
-            html_escape(plan_text(space, plan_row(space, *marked))) + "</pre>\n";
+            html_escape(plan_text(space, answer_row)) + "</pre>\n";
+    html += "<pre>" + html_escape(losses_text(run_parts(space, answer_row), answer_row.outcome)) + "</pre>\n";
   } else {
     html += "<h2>No answer</h2>\n<p>" + html_escape(failure) + "</p>\n";
   }

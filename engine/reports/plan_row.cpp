@@ -86,6 +86,13 @@ PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   row.mfu = costmodel::model_flops_utilization(flops, row.tokens_per_s_per_gpu,
                                                fp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s);
 
+  const search::Outcome& outcome = row.outcome;
+  for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
+    row.quantiles_s[i] = faults::quantile_s(outcome.spread, kQuantiles[i]);
+    row.quantiles_usd[i] = costmodel::bill_usd(row.offer, outcome.nodes, row.quantiles_s[i]);
+  }
+  row.mean_usd = costmodel::bill_usd(row.offer, outcome.nodes, outcome.spread.mean_s);
+
   row.step = costmodel::step_parts(problem.model, problem.recipe, row.plan.layout, row.plan.global_batch,
                                    rented.hardware, costmodel::default_profile(row.plan.layout.framework),
                                    row.plan.islands);
@@ -153,6 +160,17 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.real("usd_per_node_hour", row.offer.usd_per_node_hour);
   sink.text("price_source", row.offer.source);
   sink.text("price_as_of", row.offer.as_of);
+  sink.real("time_mean_s", outcome.spread.mean_s);
+  sink.real("time_p10_s", row.quantiles_s[0]);
+  sink.real("time_p50_s", row.quantiles_s[1]);
+  sink.real("time_p90_s", row.quantiles_s[2]);
+  sink.real("time_p95_s", row.quantiles_s[3]);
+  sink.real("cost_mean_usd", row.mean_usd);
+  sink.real("cost_p10_usd", row.quantiles_usd[0]);
+  sink.real("cost_p50_usd", row.quantiles_usd[1]);
+  sink.real("cost_p90_usd", row.quantiles_usd[2]);
+  sink.real("cost_p95_usd", row.quantiles_usd[3]);
+  sink.real("failure_cycles", outcome.spread.cycles);
 }
 
 void write_row(const PlanRow& row, JsonWriter& json) {

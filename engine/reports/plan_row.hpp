@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@
 
 namespace trainfront::engine {
 
+// Of a run's time and cost, beside the mean.
+inline constexpr std::array<double, 4> kQuantiles = {0.1, 0.5, 0.9, 0.95};
+// Of runs with fewer cycles of failures than this the quantiles are rough (docs/failures.md).
+inline constexpr double kFewestCycles = 3;
+
 // A plan with all that the output says of it, recomputed from its index.
 struct PlanRow {
   std::string id;  // by which the user may ask for it: its index
@@ -23,8 +29,12 @@ struct PlanRow {
   double tokens_per_s_per_gpu = 0;  // of the computing GPUs, without failures
   double mfu = 0;                   // share of the dense peak; see docs/output.md for the FLOPs that count
   costmodel::StepParts step;        // where the step's time goes
-  std::string_view bottleneck;      // the largest part
-  std::string_view top_overhead;    // the largest that is not matrix products or attention
+  // The time and cost that this share of the runs keep, by kQuantiles.
+  std::array<double, 4> quantiles_s{};
+  std::array<double, 4> quantiles_usd{};
+  double mean_usd = 0;
+  std::string_view bottleneck;    // the largest part
+  std::string_view top_overhead;  // the largest that is not matrix products or attention
 };
 
 // A part of so small a share of its whole is rounding and shown as 0.

@@ -196,6 +196,53 @@ TEST_CASE("where nothing fits, the nearest miss is told") {
   CHECK(front["counts"]["out_of_memory"] > 0);
 }
 
+TEST_CASE("with a probability the front is taken at it, by the same bytes whatever the ranks and bounds") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  REQUIRE(run_program({"sweep", folder / "s.toml", "-o", folder / "mean"}).status == 0);
+  const auto at = [&](int ranks, const char* out, std::vector<std::string> more) {
+    std::vector<std::string> words = {"sweep", folder / "s.toml", "-o", folder / out, "--probability", "0.9"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_program_on(ranks, words);
+    REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    return slurp(folder / out / "front.json");
+  };
+  const std::string bytes = at(1, "one", {"--threads", "1"});
+  CHECK(at(1, "brute", {"--brute-force", "--threads", "2"}) == bytes);
+  CHECK(at(3, "three", {}) == bytes);
+  const json front = json::parse(bytes);
+  const json mean = json::parse(slurp(folder / "mean/front.json"));
+  CHECK(mean["problem"]["probability"].is_null());
+  CHECK(front["problem"]["probability"] == 0.9);
+  CHECK(front["counts"]["non_finite"] == mean["counts"]["non_finite"]);
+  bool longer = false;
+  for (const json& row : front["front"]) {
+    const double time_s = row["time_to_train_s"];
+    CHECK(time_s == std::max(row["time_mean_s"].get<double>(), row["time_p90_s"].get<double>()));
+    longer |= time_s > row["time_mean_s"].get<double>();
+    CHECK(row["time_p10_s"] <= row["time_p50_s"]);
+    CHECK(row["time_p90_s"] <= row["time_p95_s"]);
+    CHECK(row["cost_p90_usd"] <= row["cost_p95_usd"]);
+  }
+  CHECK(longer);
+  for (const json& row : mean["front"]) CHECK(row["time_to_train_s"] == row["time_mean_s"]);
+
+  SUBCASE("the deadline then has to hold with it, and the file may say so") {
+    const std::string wanted = "deadline = \"" + front["front"][0]["time_mean_s"].dump() + "s\"\n";
+    spew(folder / "late.toml", small_sweep() + "[goal]\nprobability = 0.95\n" + wanted);
+    CHECK(run_program({"plan", folder / "late.toml"}).status == 3);
+    spew(folder / "mean.toml", small_sweep() + "[goal]\n" + wanted);
+    CHECK(run_program({"plan", folder / "mean.toml"}).status == 0);
+  }
+  SUBCASE("what is no probability") {
+    for (const char* wrong : {"0", "1", "0.3", "nan", "inf", "-0.9", "90%", "often"}) {
+      const Ended ended = run_program({"plan", folder / "s.toml", "--probability", wrong});
+      CHECK(ended.status == 2);
+      CHECK_MESSAGE(ended.err.find("a number from 0.5 to 0.99 is needed") != std::string::npos, ended.err);
+    }
+  }
+}
+
 TEST_CASE("explain takes a plan apart into parts that sum to their totals") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep());
@@ -215,6 +262,16 @@ TEST_CASE("explain takes a plan apart into parts that sum to their totals") {
   CHECK(explained["memory"]["total_bytes"].get<double>() == sum(explained["memory"]["parts"]));
   CHECK(explained["run"]["time_to_train_s"].get<double>() == sum(explained["run"]["parts_s"]));
   CHECK(explained["run"]["cost_usd"].get<double>() == sum(explained["run"]["parts_usd"]));
+  CHECK(explained["run"]["time_to_train_s"].get<double>() == sum(explained["run"]["losses_s"]));
+  CHECK(explained["run"]["cost_usd"].get<double>() == sum(explained["run"]["losses_usd"]));
+  for (const char* list : {"parts_s", "parts_usd", "losses_s", "losses_usd"})
+    for (const auto& [name, value] : explained["run"][list].items()) CHECK_MESSAGE(value >= 0, name);
+  const json& losses = explained["run"]["losses_s"];
+  if (losses["preemption"] == 0) {
+    const double down_s = losses["checkpoints"].get<double>() + losses["restarts"].get<double>();
+    CHECK(1 - down_s / row["time_mean_s"].get<double>() ==
+          doctest::Approx(row["availability"].get<double>()).epsilon(1e-9));
+  }
   CHECK_FALSE(explained["critical_path"].empty());
   CHECK_FALSE(json::parse(slurp(folder / "trace.json"))["traceEvents"].empty());
 

@@ -63,8 +63,9 @@ TEST_CASE("checkpointing meets the exact optimum of exponential failures") {
   CHECK(run.interval_s == doctest::Approx(tau).epsilon(1e-3));
   CHECK(run.time_s ==
         doctest::Approx(1e6 * (mtbf + 300) * std::expm1(tau / mtbf) / (tau - 60)).epsilon(1e-4));
-  // Up between failures, less the saves.
-  CHECK(run.availability == doctest::Approx(mtbf / (mtbf + 300) * (1 - 60 / tau)).epsilon(1e-3));
+  // Up between failures, less the saves: E floor(X/tau) = 1/(e^(tau/M) - 1) of them end.
+  CHECK(run.availability ==
+        doctest::Approx((mtbf - 60 / std::expm1(tau / mtbf)) / (mtbf + 300)).epsilon(1e-4));
 }
 
 TEST_CASE("restarts that fail too make checkpointing wait M (e^(T_r/M) - 1)") {
@@ -292,8 +293,10 @@ TEST_CASE("rare failures: the best interval is Young's") {
     const RunTime run =
         run_time(cycle_table(1, {Scheme::kCheckpoint}, {}), {0, 10}, {mtbf_h * 3600, 600, 40, 0, 0}, 1e6);
     CHECK(run.interval_s / 3600 == doctest::Approx(mtbf_h < 100 ? 1.37 : 1.93).epsilon(0.01));
-    // Restarts and saves: 600 s per MTBF, and 40 s per interval.
-    CHECK(run.availability ==
-          doctest::Approx((1 - 40 / run.interval_s) * mtbf_h * 3600 / (mtbf_h * 3600 + 600)).epsilon(1e-6));
+    // Restarts and saves: 600 s per MTBF, and 40 s per interval that no failure cuts short.
+    const double mtbf_s = mtbf_h * 3600;
+    CHECK(
+        run.availability ==
+        doctest::Approx((mtbf_s - 40 / std::expm1(run.interval_s / mtbf_s)) / (mtbf_s + 600)).epsilon(1e-6));
   }
 }

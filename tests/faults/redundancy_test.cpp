@@ -141,3 +141,39 @@ TEST_CASE("faster recovery never raises the best time at any r") {
   for (std::size_t i = 0; i < slow_rows.size(); ++i)
     CHECK(fast_rows[i].time_ratio <= slow_rows[i].time_ratio);
 }
+
+TEST_CASE("a save of 40 s every three hours costs 0.37 %, where failures are rare") {
+  RedundancyStudy setup = study();
+  setup.system.step = {0, 10};
+  setup.system.environment = {60 * 1e12, 600, 40, 0, 0};
+  setup.system.steps = 1'000'000;
+  setup.system.checkpoint_every = (3 * 3600 - 40) / 10;
+  const auto rows = redundancy_rows(setup);
+  CHECK(rows.front().checkpoint_interval_s == doctest::Approx(3 * 3600));
+  CHECK(rows.front().time_ratio - 1 == doctest::Approx(0.0037).epsilon(0.01));
+  CHECK(1 - rows.front().availability == doctest::Approx(0.0037).epsilon(0.01));
+}
+
+TEST_CASE("the best interval for rare failures is Young's") {
+  // sqrt(2 C M), C = 40 s: 1.37 h for M = 84 h, 1.93 h for M = 168 h (Young, CACM 17, 1974).
+  RedundancyStudy setup = study();
+  setup.system.step = {0, 10};
+  setup.system.steps = 1'000'000;
+  for (const double hours : {84.0, 168.0}) {
+    setup.system.environment = {60 * hours * 3600, 600, 40, 0, 0};
+    const double young_s = std::sqrt(2 * 40 * hours * 3600);
+    CHECK(young_s / 3600 == doctest::Approx(hours < 100 ? 1.37 : 1.93).epsilon(0.005));
+    CHECK(redundancy_rows(setup).front().checkpoint_interval_s == doctest::Approx(young_s).epsilon(0.01));
+  }
+}
+
+TEST_CASE("more failures ask for more redundancy, faster restarts for less") {
+  RedundancyStudy setup = study();
+  const auto best = [&](double mtbf_s, double restart_s) {
+    setup.system.environment = {60 * mtbf_s, restart_s, 20, 0, 0.2};
+    return optimal_redundancy(setup, redundancy_rows(setup));
+  };
+  CHECK(best(200, 3600) >= best(20'000, 3600));
+  CHECK(best(200, 3600) > best(2'000'000, 3600));
+  CHECK(best(1000, 20) <= best(1000, 3600));
+}
