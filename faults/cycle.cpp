@@ -3,49 +3,98 @@
 #include <algorithm>
 #include <cmath>
 
+#include "faults/after_restart.hpp"
 #include "faults/cycle_kernel.hpp"
+#include "faults/cycle_shares.hpp"
 #include "faults/renewal.hpp"
 #include "faults/spread_kernel.hpp"
 
 namespace trainfront::faults {
 namespace {
 
+// Chance that the number of lost units takes the value k, being raised by 1 or, with the law's share, by a
+// geometric number: v_k = (1 - share) v_(k-1) + share p h_k, h_k = sum over j >= 1 of (1-p)^(j-1) v_(k-j).
+struct Visits {
+  double at = 1;     // v_k
+  double burst = 0;  // h_k
+
+  void advance(const FailureLaw& law) {
+    const double p = 1 / law.burst_units;
+    burst = at + (1 - p) * burst;
+    at = (1 - law.burst_share) * at + law.burst_share * p * burst;
+  }
+};
+
+// Chance that the leap to `end` or beyond, from states that survive, is survived: v_end P_end and, for the
+// bursts that leap over it, share p (1-p)^i h_end P_(end+i).
+double survives_leap(const Survival& survival, std::size_t end, const FailureLaw& law, const Visits& visits) {
+  if (end >= survival.size()) return 0;
+  double chance = visits.at * survival[end];
+  if (!(law.burst_share > 0)) return chance;
+  const double p = 1 / law.burst_units;
+  double landing = law.burst_share * p * visits.burst;
+  for (std::size_t k = end + 1; k < survival.size(); ++k) {
+    landing *= 1 - p;
+    chance += landing * survival[k];
+  }
+  return chance;
+}
+
 // States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it.
 CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection& protection,
                       const FailureLaw& law, std::int64_t end, int k_max) {
   CycleColumn column;
   column.k_max = k_max;
+  column.starts = 0;
   std::vector<StackClass> classes;
   double work = 0;
+  double up = 0;
+  double before = static_cast<double>(n);  // failures per MTBF in the state before
+  double landing = 0;                      // chance that a burst from below the class leads to this state
+  Visits visits;
+  AfterRestart after_restart(law, law.failures_in_restart ? law.restart_mtbfs : 0);
   const double squared_variation = GapLaw(law).squared_variation;
-  for (std::int64_t k = 0; k < end; ++k) {
-    const double p = survival[static_cast<std::size_t>(k)];
-    const double w = 1 / static_cast<double>(law.rate_falls ? n - k : n);
+  for (std::int64_t k = 0; k < end; ++k, visits.advance(law)) {
+    const double p = survival[static_cast<std::size_t>(k)] * visits.at;
+    const auto crowding = static_cast<double>(law.rate_falls ? n - k : n);
+    const double w = 1 / crowding;
     const double c = stacks_needed(protection, n, k);
     const double masked = k > 0 ? p : 0;
+    const double patched = masked * after_restart.is_over();
     if (classes.empty() || classes.back().stacks != c) {
       classes.emplace_back();
       classes.back().stacks = c;
-      classes.back().entered = masked;
+      classes.back().entered = patched;
+      landing = law.burst_share / law.burst_units * visits.burst;
+    } else if (law.burst_share > 0) {
+      landing *= 1 - 1 / law.burst_units;
+      classes.back().entered += landing * survival[static_cast<std::size_t>(k)] * after_restart.is_over();
     }
-    classes.back().dwell += p * w;
-    classes.back().squares += p * w * (w * (1 + squared_variation) + 2 * classes.back().passage);
-    classes.back().passage += w;
-    classes.back().failures += masked;
+    StackClass& last = classes.back();
+    const double at_work = p * after_restart.in_state(w);
+    last.dwell += at_work;
+    last.squares += p * w * (w * (1 + squared_variation) + 2 * last.passage);
+    last.passage += visits.at * w;
+    last.failures += patched;
+    last.crowding += patched * before;
     column.dwell += p * w;
     column.masked += masked;
     column.failures += p;
-    work += p * w * c;
+    up += at_work;
+    column.starts += p * after_restart.ends_in_state();
+    work += at_work * c;
+    before = crowding;
   }
-  column.stacks = work / column.dwell;
-  const bool voluntary = k_max > 0 && static_cast<std::size_t>(k_max) < survival.size();
-  column.losing = voluntary ? 1 - survival[static_cast<std::size_t>(k_max)] : 1;
+  column.restart_dwell = column.dwell - up;
+  column.stacks = up > 0 ? work / up : 1;
+  column.losing = k_max > 0 ? 1 - survives_leap(survival, static_cast<std::size_t>(k_max), law, visits) : 1;
   const std::vector<StackClass> merged = merge_classes(std::move(classes));
   column.classes = static_cast<int>(merged.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
     column.class_stacks[i] = merged[i].stacks;
     column.class_dwell[i] = merged[i].dwell;
     column.class_failures[i] = merged[i].failures;
+    column.class_crowding[i] = merged[i].failures > 0 ? merged[i].crowding / merged[i].failures : 0;
     column.class_entered[i] = merged[i].entered;
     column.class_passage[i] = merged[i].passage;
     column.class_squares[i] = merged[i].squares;
@@ -71,15 +120,12 @@ void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& surviv
   } else {
     // The first term of the sum over checkpoints that sees the law: f(0) tau^2/(12 A), f the density of the
     // cycle's length (Euler and Maclaurin).
-    const double at_once = (1 - survival[1]) * static_cast<double>(n) * column.dwell;
+    Visits visits;
+    visits.advance(law);
+    const double at_once =
+        (1 - survives_leap(survival, 1, law, visits)) * static_cast<double>(n) * column.dwell;
     column.efficiency = kManyFailures;
     column.efficiency[0] += std::min(1.0, at_once) / 12;
-  }
-  if (law.failures_in_restart) {
-    // One failure ends the cycle: M (e^(T_r/M) - 1) instead of T_r. Many: the restart takes its time from the
-    // cycle's, D/(D - T_r).
-    column.restart_growth = one_failure_ends ? std::array<double, 4>{1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120}
-                                             : std::array<double, 4>{1, 1, 1, 1};
   }
 }
 
@@ -87,6 +133,8 @@ CycleTable table_of(std::int64_t n, const Protection& protection, const FailureL
                     const Survival& survival, const Efficiency& one_failure) {
   CycleTable table;
   table.units = n;
+  table.restarts_fail = law.failures_in_restart;
+  table.restart_mtbfs = law.restart_mtbfs;
   const auto states = static_cast<std::int64_t>(survival.size());
   const bool masks = states > 1;
   if (masks && protection.k_max < 0) {
@@ -212,10 +260,24 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
 bool is_valid(const Environment& environment) {
   return environment.group_mtbf_s > 0 && environment.restart_s >= 0 && environment.save_s >= 0 &&
          environment.detect_s >= 0 && environment.detect_s <= environment.restart_s &&
-         environment.reorder_s >= 0;
+         environment.reorder_s >= 0 && environment.deep_save_s >= 0 && environment.deep_share >= 0 &&
+         environment.deep_share <= 1 && environment.deep_restart_s >= 0;
+}
+
+FailureLaw law_in(const FailureLaw& law, const Environment& environment) {
+  FailureLaw inside = law;
+  const double restart_s = environment.restart_s + environment.deep_share * environment.deep_restart_s;
+  inside.restart_mtbfs = law.failures_in_restart ? restart_s / environment.group_mtbf_s : 0;
+  return inside;
 }
 
 namespace {
+
+bool is_of(const CycleTable& table, const Environment& environment) {
+  if (!table.restarts_fail) return true;
+  const double restart_mtbfs = law_in({.failures_in_restart = true}, environment).restart_mtbfs;
+  return std::abs(restart_mtbfs - table.restart_mtbfs) <= 1e-9 * restart_mtbfs;
+}
 
 double time_of(double mean_s, const Moments& m, const std::optional<Chance>& chance) {
   return chance ? time_to_hold(mean_s, m, chance->deviate) : mean_s;
@@ -233,21 +295,18 @@ TimeSpread spread_of(double mean_s, const Moments& m) {
 
 void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums, const CycleRate& rate,
                   const EnvironmentTerms& terms) {
-  const double s = std::sqrt(sums.save_weight * terms.save_s * terms.failure_rate);
   run.interval_s = 0;
   run.availability = 1;
-  if (!(terms.failure_rate > 0)) return;
-  if (s > 0) {
-    const double up_s = column.dwell / terms.failure_rate;
-    run.interval_s = column.one_failure_shape > 0
-                         ? exact_one_failure(column.one_failure_shape, s).interval * up_s
-                         : s * up_s / column.losing;
-  }
+  const double f = terms.failure_rate;
+  if (!(f > 0)) return;
+  const CycleShares shares = cycle_shares(column, sums, rate, terms);
+  run.interval_s = shares.interval_s;
+  run.deep_interval_s = shares.deep_interval_s;
   // As in loss_tree(): saves take their share of what patches leave; the rest of the cycle is restarts.
-  const double saving = s > 0 ? share_of_saves(rate.efficiency, terms.save_s, run.interval_s) : 0;
-  const double patched = (sums.patch_steps + sums.stop_steps * terms.masked_s) * terms.failure_rate;
-  const double down = rate.cycle - sums.dwell + (sums.dwell - patched * sums.dwell / sums.work_rate) * saving;
-  run.availability = 1 - down / (rate.cycle + sums.last_patch_s * terms.failure_rate);
+  const double unpatched = unpatched_steps(sums, f) / sums.work_rate;
+  const double at_work = sums.dwell - column.restart_dwell;
+  const double down = rate.cycle - at_work + unpatched * at_work * shares.saving;
+  run.availability = 1 - down / (rate.cycle + sums.last_patch_s * f);
 }
 
 }  // namespace
@@ -258,7 +317,7 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
   best.time_s = std::numeric_limits<double>::infinity();
   best.availability = 0;
   best.spread = {.mean_s = best.time_s, .least_s = best.time_s};
-  if (!is_valid(environment)) return best;
+  if (!is_valid(environment) || !is_of(table, environment)) return best;
   const EnvironmentTerms terms = environment_terms(environment);
   if (table.starts_over) {
     const double step_s = step.fixed_s + step.per_stack_s;
@@ -272,7 +331,7 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
     return best;
   }
   for (const CycleColumn& column : table.columns) {
-    const CycleSums sums = cycle_sums(table, column, step);
+    const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
     const CycleRate rate = cycle_rate(sums, terms);
     const double mean_s = time_to_train(sums, rate, steps);
     const Moments m =
@@ -292,7 +351,6 @@ double least_run_time_s(const CycleTable& table, double least_step_s, double sta
   EnvironmentTerms terms = environment_terms(best);
   // The lag and the patches both fall with the MTBF; without them the bound is looser but holds for all
   // steps.
-  terms.masked_s = 0;
   terms.voluntary_s = std::max(0.0, terms.voluntary_s);
   if (table.starts_over) {
     return time_to_train_from_scratch(static_cast<double>(table.units), terms, least_step_s, steps);
@@ -300,11 +358,12 @@ double least_run_time_s(const CycleTable& table, double least_step_s, double sta
   const StepModel step{least_step_s * (1 - stack_share), least_step_s * stack_share};
   double least = std::numeric_limits<double>::infinity();
   for (const CycleColumn& column : table.columns) {
-    CycleSums sums = cycle_sums(table, column, step);
+    CycleSums sums = cycle_sums(table, column, step, 0);
     sums.last_patch_s = 0;
     sums.patch_steps = 0;
-    sums.stop_steps = 0;
-    least = std::min(least, time_to_train(sums, terms, steps));
+    CycleRate rate = cycle_rate(sums, terms);
+    rate.losing = 0;  // how checkpoints fit whole steps is not known for all of them
+    least = std::min(least, time_to_train(sums, rate, steps));
   }
   return least;
 }

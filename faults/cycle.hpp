@@ -16,23 +16,26 @@
 namespace trainfront::faults {
 
 // One cycle, from a global restart to the next, of N failing units: a renewal model (docs/failures.md). In
-// state k, k units are lost; the cycle gets there with P_k, stays w_k = 1/(N-k) MTBFs of one unit (1/N if the
-// rate does not fall with the survivors), and runs at c(k) stacks.
+// state k, k units are lost; the cycle gets there with P_k v_k, v_k being 1 unless bursts leap over states,
+// stays w_k = 1/(N-k) MTBFs of one unit (1/N if the rate does not fall with the survivors), and runs at c(k)
+// stacks. Where failures strike during restarts the restart is the cycle's first part.
 struct CycleColumn {
   int k_max = 0;                 // voluntary restart when so many units are lost; 0: none
-  double dwell = 0;              // D, the sum of P_k w_k: mean time up, in MTBFs of one unit
+  double dwell = 0;              // D, the sum of P_k v_k w_k: mean time to its end, in MTBFs of one unit
+  double restart_dwell = 0;      // of that, the restart that it begins with, where that can fail
+  double starts = 1;             // chance that it outlives that restart
   double losing = 1;             // U: chance that the cycle's end loses the work since the last checkpoint
-  double masked = 0;             // mean failures masked in a cycle
+  double masked = 0;             // mean failures (bursts count once) masked in a cycle
   double failures = 0;           // mean failures in a cycle, the one that ends it included
-  double stacks = 1;             // c(k) averaged over the time up
+  double stacks = 1;             // c(k) averaged over the time at work
   Efficiency efficiency{};       // of checkpoints
   double one_failure_shape = 0;  // Weibull shape of the cycle's length where one failure ends it; else 0
-  std::array<double, 4> restart_growth{};  // restarts that fail: see cycle_kernel.hpp
 
   int classes = 0;
   std::array<double, kStackClasses> class_stacks{};
   std::array<double, kStackClasses> class_dwell{};
   std::array<double, kStackClasses> class_failures{};
+  std::array<double, kStackClasses> class_crowding{};  // mean failures per MTBF of one unit as they struck
   std::array<double, kStackClasses> class_entered{};
   std::array<double, kStackClasses> class_passage{};  // these two for the spread alone
   std::array<double, kStackClasses> class_squares{};
@@ -43,6 +46,8 @@ struct CycleTable {
   ProtectionError error = ProtectionError::kNone;  // unless kNone, there are no columns
   std::int64_t units = 0;
   bool starts_over = false;  // no protection: a failure starts the training over
+  bool restarts_fail = false;
+  double restart_mtbfs = 0;  // the law's; read if restarts fail
   double patch_stacks = 0;   // a masked failure costs so many stacks more,
   double patch_steps = 0;    // and so many steps, once it is known
   std::vector<CycleColumn>
@@ -90,19 +95,30 @@ struct Environment {
   double save_s = 0;        // a checkpoint stops training for this
   double detect_s = 0;      // before a masked failure is known; not above restart_s
   double reorder_s = 0;     // controller and shrinking after it
+  // Two levels of checkpoints: a quick one, of which save_s and restart_s are, and a deep one, written more
+  // seldom, for the ends of a cycle that destroy the quick one.
+  double deep_save_s = 0;     // a deep checkpoint stops training for this
+  double deep_share = 0;      // of the ends of a cycle, those that destroy the quick checkpoint
+  double deep_restart_s = 0;  // a restart takes so much longer after them
 };
 
 // No NaN, an MTBF above 0, no time below 0, detection within the restart.
 bool is_valid(const Environment& environment);
 
-// Training of `steps` steps. An environment that is not valid makes no progress.
+// The law with what a cycle's states have to know of the environment: tables of it are for that ratio of
+// restart to MTBF alone, wherever restarts can fail.
+FailureLaw law_in(const FailureLaw& law, const Environment& environment);
+
+// Training of `steps` steps. An environment that is not valid, or not the table's, makes no progress.
 struct RunTime {
-  double time_s = 0;        // in the mean over long runs; or what holds with the chance that was asked for,
-                            // never less than the mean. Infinity: it makes no progress
-  double interval_s = 0;    // best time from the start of a checkpoint to the next; 0: none are written
-  double availability = 1;  // share of time outside restarts and checkpoints
-  int k_max = 0;            // voluntary restart after so many lost units; 0: none
-  TimeSpread spread;        // of single runs about the mean
+  double time_s = 0;      // in the mean over long runs; or what holds with the chance that was asked for,
+                          // never less than the mean. Infinity: it makes no progress
+  double interval_s = 0;  // best time from the start of a checkpoint to the next, whole steps; 0: none are
+                          // written
+  double deep_interval_s = 0;  // of deep checkpoints; 0: none
+  double availability = 1;     // share of time outside restarts and checkpoints
+  int k_max = 0;               // voluntary restart after so many lost units; 0: none
+  TimeSpread spread;           // of single runs about the mean
 };
 RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps,
                  const std::optional<Chance>& chance = {});

@@ -15,9 +15,6 @@ namespace trainfront::faults {
 // Goodput below a thousandth is called no progress: the time is infinite, not a huge number.
 inline constexpr double kMostSlowdown = 1000;
 
-// Restarts that fail too: longer than so many mean cycles is called no progress.
-inline constexpr double kLongestRestart = 3;
-
 // What one failure rate needs to know of an environment.
 struct EnvironmentTerms {
   double failure_rate = 0;  // of one unit, 1/s
@@ -25,15 +22,19 @@ struct EnvironmentTerms {
   double voluntary_s = 0;   // save, and restart without detection
   double save_s = 0;
   double masked_s = 0;  // stop for a masked failure besides its patch
+  double deep_save_s = 0;
+  double deep_share = 0;
 };
 
 inline EnvironmentTerms environment_terms(const Environment& environment) {
   EnvironmentTerms terms;
   terms.failure_rate = 1 / environment.group_mtbf_s;
-  terms.restart_s = environment.restart_s;
+  terms.restart_s = environment.restart_s + environment.deep_share * environment.deep_restart_s;
   terms.voluntary_s = environment.save_s + environment.restart_s + environment.reorder_s;
   terms.save_s = environment.save_s;
   terms.masked_s = environment.detect_s + environment.reorder_s;
+  terms.deep_save_s = environment.deep_save_s;
+  terms.deep_share = environment.deep_share;
   return terms;
 }
 
@@ -42,89 +43,186 @@ struct CycleSums {
   double dwell = 0;
   double dwell_inverse = 0;
   double losing = 0;
-  double save_weight = 0;  // 2 U / D
+  double at_risk = 0;      // chance that a cycle's end finds work to lose: U, less where restarts fail
+  double save_weight = 0;  // 2 at_risk / (D less the restart in it)
   Efficiency efficiency{};
-  std::array<double, 4> restart_growth{};
   double work_rate = 0;     // R: steps per MTBF in a cycle, sum of W_c/T(c)
-  double patch_steps = 0;   // Q: steps lost to patches in a cycle
-  double stop_steps = 0;    // more of them, per second that a masked failure stops the training
+  double patch_steps = 0;   // Q: steps lost to patches in a cycle where each failure has its own
+  double shared = 0;        // of them so many fewer, times f, for failures that share a step, ...
+  double shared_twice = 0;  // ... and f^2: Q/(1 + f (shared + f shared_twice))
+  double most_shared = std::numeric_limits<double>::infinity();  // f beyond which no more are shared
   double last_patch_s = 0;  // of the step that a voluntary restart waits for, times its chance
   double step_s = 0;        // of the full system
+  bool restarts_fail = false;
 };
 
-// Steps lost to patches: a failure that leads to c stacks stops for a patch of `patch_stacks` more stacks and
-// `patch_steps` steps at T(c). Where c rises, the step in progress, in the mean half done, still ends at the
-// speed before.
-inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, const StepModel& step) {
-  double inverse[kStackClasses];
-  double seconds[kStackClasses];
+// How many fewer patches there are than failures, for failures that come y = T(c) g f to a step and z = l g f
+// to a patch of l: a step is hit with 1 - e^-y and then patched e^z times, which makes
+//   1 - y/2 + y^2/6 + z (y - z)/2 + ...
+// patches a failure. As a quotient, so that it stays between 0 and 1 and so that Q f never falls with f.
+struct SharedPatches {
+  double lost = 0;    // sum of M l/T, in steps
+  double first = 0;   // each times y/2f
+  double second = 0;  // each times (y^2/6 + z (y - z)/2)/f^2
+
+  // A class of M failures, T(c) = `seconds`, g failures per MTBF, patches of `patch_s`.
+  void add(double failures, double crowding, double seconds, double inverse, double patch_s) {
+    const double steps = failures * patch_s * inverse;
+    const double y = crowding * seconds;
+    const double z = crowding * patch_s;
+    lost += steps;
+    first += steps * (0.5 * y);
+    second += steps * (y * y * (1.0 / 6) + 0.5 * z * (y - z));
+  }
+};
+
+struct PatchQuotient {
+  double shared = 0;
+  double shared_twice = 0;
+  double most_shared = 0;
+};
+
+inline PatchQuotient patch_quotient(const SharedPatches& sum) {
+  const double scale = sum.lost > 0 ? 1 / sum.lost : 0;
+  PatchQuotient quotient;
+  quotient.shared = sum.first * scale;
+  const double square = quotient.shared * quotient.shared;
+  const double second = square - sum.second * scale;
+  const double most = square * (1.0 / 3);
+  quotient.shared_twice = second > 0 ? (second < most ? second : most) : 0;
+  quotient.most_shared =
+      quotient.shared > 0 ? 1.7320508075688772 / quotient.shared : std::numeric_limits<double>::infinity();
+  return quotient;
+}
+
+// `masked_s`: a masked failure stops for so long besides its patch of `patch_stacks` stacks and `patch_steps`
+// steps at T(c), c being what it leads to. Where c rises, the step in progress, in the mean half done, still
+// ends at the speed before.
+inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, const StepModel& step,
+                            double masked_s) {
   const auto classes = static_cast<std::size_t>(column.classes);
-  for (std::size_t i = 0; i < classes; ++i) {
-    seconds[i] = step.fixed_s + column.class_stacks[i] * step.per_stack_s;
-    inverse[i] = 1 / seconds[i];
-  }
+  const double stop_s = table.patch_stacks * step.per_stack_s + masked_s;
   CycleSums sums;
+  SharedPatches patches;
   double gained = 0;
+  double before_s = 0;
   for (std::size_t i = 0; i < classes; ++i) {
-    sums.work_rate += column.class_dwell[i] * inverse[i];
-    sums.stop_steps += column.class_failures[i] * inverse[i];
+    const double seconds = step.fixed_s + column.class_stacks[i] * step.per_stack_s;
+    const double inverse = 1 / seconds;
+    const double patch_s = stop_s + table.patch_steps * seconds;
+    sums.work_rate += column.class_dwell[i] * inverse;
+    patches.add(column.class_failures[i], column.class_crowding[i], seconds, inverse, patch_s);
+    if (i == 0) {
+      sums.step_s = seconds;
+    } else {
+      // Never more than the failure's own patch costs: longer MTBFs must not make a plan slower.
+      const double half_step = 0.5 * (1 - before_s * inverse);
+      const double patch = patch_s * inverse;
+      gained += column.class_entered[i] * (half_step < patch ? half_step : patch);
+    }
+    before_s = seconds;
   }
-  const double patch_s = table.patch_stacks * step.per_stack_s;
-  for (std::size_t i = 1; i < classes; ++i) {
-    // Never more than the failure's own patch costs: longer MTBFs must not make a plan slower.
-    const double half_step = 0.5 * (1 - seconds[i - 1] * inverse[i]);
-    const double patch = patch_s * inverse[i] + table.patch_steps;
-    gained += column.class_entered[i] * (half_step < patch ? half_step : patch);
-  }
-  sums.patch_steps = patch_s * sums.stop_steps + table.patch_steps * column.masked - gained;
-  const std::size_t last = classes - 1;
-  sums.last_patch_s = (1 - column.losing) * (patch_s + table.patch_steps * seconds[last]);
+  const PatchQuotient quotient = patch_quotient(patches);
+  sums.patch_steps = patches.lost - gained;
+  sums.shared = quotient.shared;
+  sums.shared_twice = quotient.shared_twice;
+  sums.most_shared = quotient.most_shared;
+  sums.last_patch_s =
+      (1 - column.losing) * (table.patch_stacks * step.per_stack_s + table.patch_steps * before_s);
   sums.dwell = column.dwell;
   sums.dwell_inverse = 1 / column.dwell;
   sums.losing = column.losing;
-  sums.save_weight = 2 * column.losing * sums.dwell_inverse;
+  sums.at_risk = column.losing * column.starts;
+  sums.save_weight = 2 * sums.at_risk / (column.dwell - column.restart_dwell);
   sums.efficiency = column.efficiency;
-  sums.restart_growth = column.restart_growth;
-  sums.step_s = seconds[0];
+  sums.restarts_fail = table.restarts_fail;
   return sums;
 }
 
 // What neither the step model nor the number of steps changes: one column in one environment.
 struct CycleRate {
   double failure_rate = 0;
-  double masked_s = 0;
   double efficiency = 1;  // g: what checkpoints and lost work leave (efficiency.hpp), s = sqrt(2 U T_s f/D)
+  double interval = 0;    // between two checkpoints, over the mean time up: best, were steps divisible
+  double losing = 0;      // at_risk; of two levels, the quick one's: (1 - q) of it
   double cycle = 0;       // D + down f: mean length of a cycle, in MTBFs of one unit
   bool progress = true;
 };
 
-// Of `c` it uses dwell, dwell_inverse, losing, save_weight, efficiency and restart_growth.
+// What deep checkpoints leave, s = sqrt(2 U q T_deep f/D). They lose work once in 1/(U q) cycles: with few of
+// them lost like one exponential failure, with all of them as the cycle says.
+inline double deep_efficiency(const CycleSums& c, const EnvironmentTerms& e, double s) {
+  Efficiency mixed;
+  for (std::size_t i = 0; i < mixed.size(); ++i)
+    mixed[i] = e.deep_share * c.efficiency[i] + (1 - e.deep_share) * kExponentialFailure[i];
+  return efficiency(mixed, s);
+}
+
+// Of two levels the quick one loses work in the share 1 - q of the cycles that lose any, the deep one in q:
+// each has its own best interval, and what they leave multiplies.
+//
+// Of `c` it uses dwell, dwell_inverse, losing, at_risk, save_weight, efficiency and restarts_fail.
 inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   const double f = e.failure_rate;
-  const double s = std::sqrt(c.save_weight * e.save_s * f);
-  const double x = (e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s)) * f * c.dwell_inverse;
-  const std::array<double, 4>& b = c.restart_growth;
-  const double longest_x = b[0] > 0 ? kLongestRestart : std::numeric_limits<double>::infinity();
+  const double quick = 1 - e.deep_share;
+  const double s = std::sqrt(c.save_weight * e.save_s * f * quick);
+  const double deep_s = std::sqrt(c.save_weight * e.deep_save_s * f * e.deep_share);
+  const double restart = e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s);
+  // Where restarts can fail the cycle's states count them (all but a voluntary one's save).
+  const double down = c.restarts_fail ? (1 - c.losing) * e.save_s : restart;
   CycleRate rate;
   rate.failure_rate = f;
-  rate.masked_s = e.masked_s;
-  rate.efficiency = efficiency(c.efficiency, s);
-  rate.cycle = c.dwell * (1 + x * (1 + x * (b[0] + x * (b[1] + x * (b[2] + x * b[3])))));
-  rate.progress = (s < kSlowestSave) & (x <= longest_x);
+  const double kept = efficiency(c.efficiency, s);
+  rate.losing = c.at_risk * quick;
+  rate.interval = rate.losing > 0 ? (1 - kept) / rate.losing : 0;
+  rate.efficiency = kept * deep_efficiency(c, e, deep_s);
+  rate.cycle = c.dwell * (1 + down * f * c.dwell_inverse);
+  rate.progress = (s < kSlowestSave) & (deep_s < kSlowestSave);
   return rate;
 }
 
+// Steps per MTBF in a cycle, less those that patches take.
+inline double unpatched_steps(const CycleSums& c, double f) {
+  const double dense = f < c.most_shared ? f : c.most_shared;
+  return c.work_rate - c.patch_steps * dense / (1 + dense * (c.shared + dense * c.shared_twice));
+}
+
+// Steps between checkpoints, at least one: of the neighbours of the ideal number n_c the one with the least
+// (n - n_c)^2/n, which changes from n to n + 1 where n_c^2 = n (n + 1).
+inline double best_whole(double ideal) {
+  constexpr double kRounder = 6755399441055744.0;  // 1.5 x 2^52: its neighbours are whole numbers
+  const double nearest = (std::sqrt(ideal * ideal + 0.25) + kRounder) - kRounder;
+  return nearest > 1 ? nearest : 1;
+}
+
+// Checkpoints are written between steps. With K steps in a cycle the best interval is n_c = K x `interval`
+// steps long; a whole number n costs x = U (n - n_c)^2/(2 K n) more, that is all that is lost where n_c is
+// near 0 and a checkpoint follows each step. As in x'/(e^x' - 1) for x' = 2x, failures being exponential.
+inline double whole_steps(double steps, double interval, double losing) {
+  const double ideal = steps * interval < 1e12 ? steps * interval : 1e12;
+  const double whole = best_whole(ideal);
+  const double off = ideal - whole;
+  const double x = off * off * losing / (2 * steps * whole);
+  return 1 / (1 + x * (1 + x * (2.0 / 3 + x * (1.0 / 3))));
+}
+
+// Steps per MTBF in a cycle that stay, of those that patches leave.
+inline double kept_steps(double unpatched, const CycleRate& rate) {
+  return unpatched * rate.efficiency * whole_steps(unpatched / rate.failure_rate, rate.interval, rate.losing);
+}
+
 // Seconds for `steps` steps: steps (D + down f)/((R - Q f) g), f the failure rate of one unit, down the
-// restart or voluntary restart at the end of a cycle. Falls when f falls, rises with restart, save and stop
-// times, term by term, and so in floating point too (up to the last bits). Infinity: no progress. Of `c` it
-// uses work_rate, patch_steps, stop_steps, last_patch_s and step_s.
+// restart or voluntary restart at the end of a cycle, Q f less where failures share a step and g less where
+// checkpoints wait for a step's end. Falls when f falls,
+// rises with restart, save and stop times. Infinity: no progress. Of `c` it uses work_rate,
+// patch_steps, shared, shared_twice, most_shared, last_patch_s and step_s.
 inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
   const double f = rate.failure_rate;
   const double cycle = rate.cycle + c.last_patch_s * f;
-  const double work = (c.work_rate - (c.patch_steps + c.stop_steps * rate.masked_s) * f) * rate.efficiency;
-  const double time = steps * cycle / work;
+  const double unpatched = unpatched_steps(c, f);
+  const double time = steps * cycle / kept_steps(unpatched, rate);
   const double without = steps * c.step_s;
-  const bool progress = rate.progress & (work > 0) & (time <= kMostSlowdown * without);
+  const bool progress = rate.progress & (unpatched > 0) & (time <= kMostSlowdown * without);
   const double with_failures = progress ? time : std::numeric_limits<double>::infinity();
   return f > 0 ? with_failures : without;
 }

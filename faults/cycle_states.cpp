@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "faults/incomplete_gamma.hpp"
-#include "faults/renewal.hpp"
+#include "faults/after_restart.hpp"
 
 namespace trainfront::faults {
 
@@ -11,7 +10,6 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
   const Protection& protection = simulation.protection;
   const Environment& environment = simulation.environment;
   const auto n = simulation.units;
-  const GapLaw law(simulation.law);
   CycleStates states;
   std::size_t end = survival.size();
   if (protection.k_max > 0 && static_cast<std::size_t>(protection.k_max) < end) {
@@ -30,8 +28,7 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     return patch.stacks * simulation.step.per_stack_s + patch.steps * step_s + environment.detect_s +
            environment.reorder_s;
   };
-  double passed = 0;  // mean and variance of the time to the end of state k
-  double variance = 0;
+  AfterRestart after_restart(simulation.law, simulation.law.failures_in_restart ? environment.restart_s : 0);
   for (std::size_t k = 0; k < end; ++k) {
     const auto left = static_cast<double>(n - static_cast<std::int64_t>(k));
     const double gap = environment.group_mtbf_s / (simulation.law.rate_falls ? left : static_cast<double>(n));
@@ -41,10 +38,7 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     states.stacks.push_back(c);
     states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
     states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
-    passed += gap;
-    variance += gap * gap * law.squared_variation;
-    states.later.push_back(
-        simulation.law.failures_in_restart ? gamma_survival(passed, variance, environment.restart_s) : 1.0);
+    states.later.push_back(after_restart.in_state(gap) / gap);
   }
   if (states.voluntary > 0) states.last_patch_s = patch_in(end);
   return states;

@@ -230,11 +230,9 @@ std::int64_t best_checkpoint_steps(const CycleTable& table, const StepModel& ste
   for (const CycleColumn& column : table.columns) {
     if (column.k_max != run.k_max) continue;
     // Mean step, patches included.
-    const CycleSums sums = cycle_sums(table, column, step);
     const EnvironmentTerms terms = environment_terms(environment);
-    const double steps_a_mtbf =
-        sums.work_rate - (sums.patch_steps + sums.stop_steps * terms.masked_s) * terms.failure_rate;
-    step_s = column.dwell / steps_a_mtbf;
+    const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
+    step_s = (column.dwell - column.restart_dwell) / unpatched_steps(sums, terms.failure_rate);
   }
   return std::max<std::int64_t>(1, std::llround((run.interval_s - environment.save_s) / step_s));
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/cycle_shares.hpp"
 
 namespace trainfront::faults {
 
@@ -27,25 +28,23 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
   }
   for (const CycleColumn& column : table.columns) {
     if (column.k_max != run.k_max) continue;
-    const CycleSums sums = cycle_sums(table, column, step);
+    const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
     if (!(terms.failure_rate > 0)) {
       tree.redundancy_s = mean_s - tree.useful_s;
       return tree;
     }
     const CycleRate rate = cycle_rate(sums, terms);
-    // Per cycle, in steps: done, lost to patches, kept. A step takes dwell/work_rate in the mean.
+    // Per cycle, in steps: done, not lost to patches, kept. A step takes step_s in the mean.
     const double mtbf_s = environment.group_mtbf_s;
     const double done = sums.work_rate * mtbf_s;
-    const double patched = sums.patch_steps + sums.stop_steps * terms.masked_s;
-    const double kept = (done - patched) * rate.efficiency;
-    const double step_s = sums.dwell / sums.work_rate;
-    const double saving =
-        run.interval_s > 0 ? share_of_saves(rate.efficiency, terms.save_s, run.interval_s) : 0;
-    const double cycles = steps / kept;
+    const double unpatched = unpatched_steps(sums, terms.failure_rate) * mtbf_s;
+    const CycleShares shares = cycle_shares(column, sums, rate, terms);
+    const double step_s = (sums.dwell - column.restart_dwell) / sums.work_rate;
+    const double cycles = steps / (unpatched * shares.kept);
     tree.redundancy_s = steps * step_s - tree.useful_s;
-    tree.patches_s = cycles * (patched * step_s + sums.last_patch_s);
-    tree.checkpoints_s = cycles * ((done - patched) * saving * step_s + (1 - column.losing) * terms.save_s);
-    tree.lost_work_s = cycles * (done - patched) * (1 - rate.efficiency - saving) * step_s;
+    tree.patches_s = cycles * ((done - unpatched) * step_s + sums.last_patch_s);
+    tree.checkpoints_s = cycles * (unpatched * shares.saving * step_s + (1 - column.losing) * terms.save_s);
+    tree.lost_work_s = cycles * unpatched * (1 - shares.kept - shares.saving) * step_s;
     tree.restarts_s =
         mean_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s - tree.lost_work_s;
     return tree;

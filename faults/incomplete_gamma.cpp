@@ -45,4 +45,12 @@ double gamma_survival(double mean, double variance, double x) {
   return upper_gamma(mean * mean / variance, x * mean / variance);
 }
 
+double gamma_excess(double mean, double variance, double x) {
+  if (x <= 0) return mean - x;
+  if (variance <= 0) return x < mean ? mean - x : 0;
+  const double a = mean * mean / variance;
+  const double scaled = x * mean / variance;
+  return mean * upper_gamma(a + 1, scaled) - x * upper_gamma(a, scaled);
+}
+
 }  // namespace trainfront::faults

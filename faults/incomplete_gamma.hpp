@@ -8,5 +8,7 @@ double upper_gamma(double a, double x);
 
 // The chance that something of that mean and variance, taken for gamma distributed, is above x.
 double gamma_survival(double mean, double variance, double x);
+// And how much it is above x in the mean, E (X - x)^+.
+double gamma_excess(double mean, double variance, double x);
 
 }  // namespace trainfront::faults

@@ -73,7 +73,8 @@ PreciseTime precise_time(const Simulation& simulation) {
 
   Simulation settled = simulation;
   if (simulation.checkpoint_every < 0) {
-    const CycleTable table = cycle_table(simulation.units, protection, simulation.law, survival);
+    const CycleTable table =
+        cycle_table(simulation.units, protection, law_in(simulation.law, simulation.environment), survival);
     settled.checkpoint_every = best_checkpoint_steps(table, simulation.step, simulation.environment);
     if (settled.checkpoint_every == 0 && simulation.protection.k_max == 0) settled.checkpoint_every = 1;
     // The square-root rule is within 0.02 % of the optimum once an interval has many steps.

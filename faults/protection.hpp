@@ -36,6 +36,10 @@ struct FailureLaw {
   double weibull_shape = 1;          // 1: exponential
   bool rate_falls = true;            // with the survivors; false: constant
   bool failures_in_restart = false;  // restarts can fail too
+  // Of the environment, for a cycle's states depend on them: see law_in (cycle.hpp).
+  double restart_mtbfs = 0;  // a restart over the MTBF of one unit; read if restarts can fail
+  double burst_share = 0;    // of the events that take out units, those that take several at once
+  double burst_units = 1;    // mean units of such an event, 1 or more; geometric
 
   bool operator==(const FailureLaw&) const = default;
 };

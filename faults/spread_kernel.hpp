@@ -51,18 +51,26 @@ inline SpreadSums spread_sums(const CycleColumn& column, const StepModel& step) 
 
 // What neither the step model nor the number of steps changes.
 struct SpreadRate {
-  double squares = 0;       // up_squares()
-  double saving = 0;        // share of the time up that saves take
-  double interval = 0;      // between two saves, in mean steps of a cycle
+  double squares = 0;  // up_squares()
+  double saving = 0;   // share of the time up that saves take
+  double lost = 0;     // by an end that loses work, mean and mean square, in mean steps of a cycle
+  double lost_squares = 0;
   double restart_more = 0;  // s by which a restart is longer than a voluntary one
 };
 
 inline SpreadRate spread_rate(const CycleColumn& column, const CycleSums& c, const EnvironmentTerms& e) {
-  const double s = std::sqrt(c.save_weight * e.save_s * e.failure_rate);
+  const double quick = 1 - e.deep_share;
+  const double s = std::sqrt(c.save_weight * e.save_s * e.failure_rate * quick);
+  const double deep_s = std::sqrt(c.save_weight * e.deep_save_s * e.failure_rate * e.deep_share);
   SpreadRate rate;
   rate.squares = up_squares(column);
-  rate.saving = s / 2;
-  rate.interval = c.losing > 0 ? s * (1 - s / 2) / c.losing : 0;
+  rate.saving = 1 - (1 - s / 2) * (1 - deep_s / 2);
+  const double deep_risk = c.at_risk * e.deep_share;
+  // Of an interval of one level of checkpoints or the other, uniform.
+  const double interval = c.at_risk * quick > 0 ? s * (1 - s / 2) / (c.at_risk * quick) : 0;
+  const double deep_interval = deep_risk > 0 ? deep_s * (1 - deep_s / 2) / deep_risk : 0;
+  rate.lost = (quick * interval + e.deep_share * deep_interval) / 2;
+  rate.lost_squares = (quick * interval * interval + e.deep_share * deep_interval * deep_interval) / 3;
   rate.restart_more = e.restart_s - e.voluntary_s;
   return rate;
 }
@@ -78,16 +86,18 @@ struct Moments {
 inline Moments moments(const CycleSums& c, const SpreadSums& q, const CycleRate& rate,
                        const SpreadRate& spread, double steps, double mean_s) {
   const double f = rate.failure_rate;
-  const double gross = c.work_rate - (c.patch_steps + c.stop_steps * rate.masked_s) * f;
+  const double gross = unpatched_steps(c, f);
   const double rho = mean_s / steps;
   const double beta = rho * (1 - spread.saving) * gross / c.work_rate;
   const double left = c.dwell - beta * c.work_rate;
   const double up = spread.squares + beta * (beta * q.step_squares - 2 * q.up_steps) - left * left;
-  const double interval_s = rho * gross * spread.interval / f;
-  const double end_s = spread.restart_more + interval_s / 2;
+  const double cycle_s = rho * gross / f;
+  const double lost_s = cycle_s * spread.lost;
+  const double lost_variance = cycle_s * cycle_s * spread.lost_squares - lost_s * lost_s;
+  const double end_s = spread.restart_more + lost_s;
   const double losing = c.losing;
   const double variance =
-      (up > 0 ? up / (f * f) : 0) + losing * (interval_s * interval_s / 12 + (1 - losing) * end_s * end_s);
+      (up > 0 ? up / (f * f) : 0) + losing * (lost_variance + (1 - losing) * end_s * end_s);
   Moments result;
   result.cycles = steps * f / (gross * rate.efficiency);
   result.variance = result.cycles * variance;

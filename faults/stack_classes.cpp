@@ -12,6 +12,7 @@ StackClass merged(const StackClass& a, const StackClass& b) {
   both.stacks = work > 0 ? dwell / work : b.stacks;
   both.dwell = dwell;
   both.failures = a.failures + b.failures;
+  both.crowding = a.crowding + b.crowding;
   both.entered = a.entered;
   both.passage = a.passage + b.passage;
   both.squares = a.squares + b.squares + 2 * a.passage * b.dwell;

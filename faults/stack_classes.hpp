@@ -9,8 +9,9 @@ namespace trainfront::faults {
 // States of a cycle that run at the same speed.
 struct StackClass {
   double stacks = 1;    // c: micro-batches of a step over those of a full system
-  double dwell = 0;     // sum of P_k w_k, in MTBFs of one unit
-  double failures = 0;  // masked failures that led into these states: sum of P_k, k >= 1
+  double dwell = 0;     // mean time at work, in MTBFs of one unit
+  double failures = 0;  // masked failures at work that led into these states
+  double crowding = 0;  // their sum, each times the failures per MTBF of one unit when it struck
   double entered = 0;   // P_k of the first of them, k >= 1: transitions from the class before
   // For the spread of a cycle, in MTBFs: w_k summed, and P_k w_k (w_k (1 + cv^2) + 2 x the w before it in the
   // class).

@@ -61,6 +61,10 @@ BlockSetup::BlockSetup(const Space& space, int hardware_class, std::size_t gpus_
   }
 }
 
+bool BlockSetup::share_columns(const RateClass& a, const RateClass& b) const {
+  return !problem.failures.law.failures_in_restart || a.failures_per_node_s == b.failures_per_node_s;
+}
+
 bool BlockSetup::is_legal(int offer, const SparesClass& spare) const {
   return offer_rule(hardware.offers[static_cast<std::size_t>(offer)], spare.paid_nodes) ==
          costmodel::Rule::kNone;

@@ -48,6 +48,8 @@ struct BlockSetup {
   std::optional<faults::Chance> chance;       // what times must hold with
 
   bool is_legal(int offer, const SparesClass& spare) const;
+  // Nodes that fail so often see the same cycles (faults::CycleTable), if not equally many of them.
+  bool share_columns(const RateClass& a, const RateClass& b) const;
 };
 
 }  // namespace trainfront::search

@@ -19,28 +19,36 @@ TRAINFRONT_VECTOR_CLONES
 void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums) {
   const std::size_t n = cycles.columns;
   double* __restrict work_rate = sums.work_rate;
-  double* __restrict patch_lost = sums.patch_steps;
-  double* __restrict stop_steps = sums.stop_steps;
+  double* __restrict patch_lost = sums.patch_steps;  // these three: faults::SharedPatches at first
+  double* __restrict shared = sums.shared;
+  double* __restrict shared_twice = sums.shared_twice;
+  double* __restrict most_shared = sums.most_shared;
   double* __restrict last_patch_s = sums.last_patch_s;
   double* __restrict step_s = sums.step_s;
-  double* __restrict seconds = sums.seconds;
+  double* __restrict before_s = sums.seconds;
   double* __restrict gained = sums.gained;
   const double* __restrict patch_stacks = cycles.patch_stacks;
   const double* __restrict patch_steps = cycles.patch_steps;
-  const double* __restrict masked = cycles.masked;
+  const double* __restrict masked_s = cycles.masked_s;
   const double* __restrict losing = cycles.losing;
   const double* __restrict last_stacks = cycles.last_stacks;
   {
     const double* __restrict stacks = cycles.stacks;
     const double* __restrict dwell = cycles.dwell;
     const double* __restrict failures = cycles.failures;
+    const double* __restrict crowding = cycles.crowding;
     for (std::size_t j = 0; j < n; ++j) {
-      const double s = fixed_s + stacks[j] * per_stack_s;
-      const double inverse = 1 / s;
-      seconds[j] = s;
-      step_s[j] = s;
+      const double seconds = fixed_s + stacks[j] * per_stack_s;
+      const double inverse = 1 / seconds;
+      const double stop_s = patch_stacks[j] * per_stack_s + masked_s[j];
+      faults::SharedPatches patches;
+      patches.add(failures[j], crowding[j], seconds, inverse, stop_s + patch_steps[j] * seconds);
       work_rate[j] = dwell[j] * inverse;
-      stop_steps[j] = failures[j] * inverse;
+      patch_lost[j] = patches.lost;
+      shared[j] = patches.first;
+      shared_twice[j] = patches.second;
+      before_s[j] = seconds;
+      step_s[j] = seconds;
       gained[j] = 0;
     }
   }
@@ -48,22 +56,34 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
     const double* __restrict stacks = cycles.stacks + i * n;
     const double* __restrict dwell = cycles.dwell + i * n;
     const double* __restrict failures = cycles.failures + i * n;
+    const double* __restrict crowding = cycles.crowding + i * n;
     const double* __restrict entered = cycles.entered + i * n;
     for (std::size_t j = 0; j < n; ++j) {
-      const double s = fixed_s + stacks[j] * per_stack_s;
-      const double inverse = 1 / s;
+      const double seconds = fixed_s + stacks[j] * per_stack_s;
+      const double inverse = 1 / seconds;
+      const double stop_s = patch_stacks[j] * per_stack_s + masked_s[j];
+      const double patch_s = stop_s + patch_steps[j] * seconds;
+      faults::SharedPatches patches{patch_lost[j], shared[j], shared_twice[j]};
+      patches.add(failures[j], crowding[j], seconds, inverse, patch_s);
       work_rate[j] += dwell[j] * inverse;
-      stop_steps[j] += failures[j] * inverse;
-      const double half_step = 0.5 * (1 - seconds[j] * inverse);
-      const double patch = patch_stacks[j] * per_stack_s * inverse + patch_steps[j];
+      patch_lost[j] = patches.lost;
+      shared[j] = patches.first;
+      shared_twice[j] = patches.second;
+      const double half_step = 0.5 * (1 - before_s[j] * inverse);
+      const double patch = patch_s * inverse;
       gained[j] += entered[j] * (half_step < patch ? half_step : patch);
-      seconds[j] = s;
+      before_s[j] = seconds;
     }
   }
   for (std::size_t j = 0; j < n; ++j) {
-    const double patch_s = patch_stacks[j] * per_stack_s;
-    patch_lost[j] = patch_s * stop_steps[j] + patch_steps[j] * masked[j] - gained[j];
-    last_patch_s[j] = (1 - losing[j]) * (patch_s + patch_steps[j] * (fixed_s + last_stacks[j] * per_stack_s));
+    const faults::PatchQuotient quotient =
+        faults::patch_quotient({patch_lost[j], shared[j], shared_twice[j]});
+    patch_lost[j] = patch_lost[j] - gained[j];
+    shared[j] = quotient.shared;
+    shared_twice[j] = quotient.shared_twice;
+    most_shared[j] = quotient.most_shared;
+    last_patch_s[j] = (1 - losing[j]) * (patch_stacks[j] * per_stack_s +
+                                         patch_steps[j] * (fixed_s + last_stacks[j] * per_stack_s));
   }
 }
 
@@ -72,25 +92,31 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
                double* out) {
   const double* __restrict work_rate = sums.work_rate;
   const double* __restrict patch_steps = sums.patch_steps;
-  const double* __restrict stop_steps = sums.stop_steps;
+  const double* __restrict shared = sums.shared;
+  const double* __restrict shared_twice = sums.shared_twice;
+  const double* __restrict most_shared = sums.most_shared;
   const double* __restrict last_patch_s = sums.last_patch_s;
   const double* __restrict step_s = sums.step_s;
   const double* __restrict failure_rate = rates.failure_rate;
-  const double* __restrict masked_s = rates.masked_s;
   const double* __restrict efficiency = rates.efficiency;
+  const double* __restrict interval = rates.interval;
+  const double* __restrict losing = rates.losing;
   const double* __restrict cycle = rates.cycle;
   double* __restrict times = out;
   for (std::size_t j = 0; j < columns; ++j) {
     faults::CycleSums c;
     c.work_rate = work_rate[j];
     c.patch_steps = patch_steps[j];
-    c.stop_steps = stop_steps[j];
+    c.shared = shared[j];
+    c.shared_twice = shared_twice[j];
+    c.most_shared = most_shared[j];
     c.last_patch_s = last_patch_s[j];
     c.step_s = step_s[j];
     faults::CycleRate rate;
     rate.failure_rate = failure_rate[j];
-    rate.masked_s = masked_s[j];
     rate.efficiency = efficiency[j];
+    rate.interval = interval[j];
+    rate.losing = losing[j];
     rate.cycle = cycle[j];
     times[j] = faults::time_to_train(c, rate, steps);
   }
@@ -133,18 +159,20 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
                 double* out) {
   const double* __restrict work_rate = sums.work_rate;
   const double* __restrict patch_steps = sums.patch_steps;
-  const double* __restrict stop_steps = sums.stop_steps;
+  const double* __restrict shared = sums.shared;
+  const double* __restrict shared_twice = sums.shared_twice;
+  const double* __restrict most_shared = sums.most_shared;
   const double* __restrict step_s = sums.step_s;
   const double* __restrict up_steps = spread_sums.up_steps;
   const double* __restrict step_squares = spread_sums.step_squares;
   const double* __restrict failure_rate = rates.failure_rate;
-  const double* __restrict masked_s = rates.masked_s;
   const double* __restrict efficiency = rates.efficiency;
   const double* __restrict dwell = spreads.dwell;
   const double* __restrict losing = spreads.losing;
   const double* __restrict up_squares = spreads.up_squares;
   const double* __restrict saving = spreads.saving;
-  const double* __restrict interval = spreads.interval;
+  const double* __restrict lost = spreads.lost;
+  const double* __restrict lost_squares = spreads.lost_squares;
   const double* __restrict restart_more = spreads.restart_more;
   double* __restrict times = out;
   for (std::size_t j = 0; j < columns; ++j) {
@@ -153,14 +181,15 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
     c.losing = losing[j];
     c.work_rate = work_rate[j];
     c.patch_steps = patch_steps[j];
-    c.stop_steps = stop_steps[j];
+    c.shared = shared[j];
+    c.shared_twice = shared_twice[j];
+    c.most_shared = most_shared[j];
     c.step_s = step_s[j];
     faults::CycleRate rate;
     rate.failure_rate = failure_rate[j];
-    rate.masked_s = masked_s[j];
     rate.efficiency = efficiency[j];
     const faults::SpreadSums q{up_steps[j], step_squares[j]};
-    const faults::SpreadRate spread{up_squares[j], saving[j], interval[j], restart_more[j]};
+    const faults::SpreadRate spread{up_squares[j], saving[j], lost[j], lost_squares[j], restart_more[j]};
     const double mean_s = times[j];
     times[j] = faults::time_to_hold(mean_s, faults::moments(c, q, rate, spread, steps, mean_s), deviate);
   }

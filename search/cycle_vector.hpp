@@ -14,10 +14,11 @@ struct ClassArrays {
   const double* stacks = nullptr;    // by class
   const double* dwell = nullptr;     // by class
   const double* failures = nullptr;  // by class
+  const double* crowding = nullptr;  // by class
   const double* entered = nullptr;   // by class
   const double* patch_stacks = nullptr;
   const double* patch_steps = nullptr;
-  const double* masked = nullptr;
+  const double* masked_s = nullptr;
   const double* losing = nullptr;
   const double* last_stacks = nullptr;
 };
@@ -25,7 +26,9 @@ struct ClassArrays {
 struct SumArrays {
   double* work_rate = nullptr;
   double* patch_steps = nullptr;
-  double* stop_steps = nullptr;
+  double* shared = nullptr;
+  double* shared_twice = nullptr;
+  double* most_shared = nullptr;
   double* last_patch_s = nullptr;
   double* step_s = nullptr;
   double* seconds = nullptr;  // scratch
@@ -37,8 +40,9 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
 // faults::CycleRate; no progress: cycle is infinite.
 struct RateArrays {
   const double* failure_rate = nullptr;
-  const double* masked_s = nullptr;
   const double* efficiency = nullptr;
+  const double* interval = nullptr;
+  const double* losing = nullptr;
   const double* cycle = nullptr;
 };
 
@@ -68,7 +72,8 @@ struct SpreadArrays {
   const double* losing = nullptr;
   const double* up_squares = nullptr;
   const double* saving = nullptr;
-  const double* interval = nullptr;
+  const double* lost = nullptr;
+  const double* lost_squares = nullptr;
   const double* restart_more = nullptr;
 };
 

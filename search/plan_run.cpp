@@ -24,10 +24,11 @@ PlanRun plan_run(const Problem& problem, const Plan& plan) {
   PlanRun run;
   run.step = {step.fixed_s, step.per_stack_s};
   run.steps = steps_needed(problem.recipe, plan.global_batch);
-  run.table = faults::cycle_table(unit.units, plan.protection, problem.failures.law, copies);
   run.environment = recovery_costs(problem.failures, plan.protection, nodes,
                                    checkpoint_bytes(problem.model, problem.recipe));
   run.environment.group_mtbf_s = unit_mtbf_s(node_failures_per_s(problem.failures, rented, offer), unit);
+  run.table = faults::cycle_table(unit.units, plan.protection,
+                                  faults::law_in(problem.failures.law, run.environment), copies);
   run.evidence = step.evidence;
   return run;
 }

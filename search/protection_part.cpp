@@ -84,7 +84,10 @@ std::vector<double> ProtectionPart::factors_without_tables(double stack_share) c
         if (protection.scheme == faults::Scheme::kReplication) {
           factor = 1 + stack_share * (protection.r - 1);
         } else {
-          const double restarts = failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
+          // Where restarts can fail they pass in the cycle's first states.
+          const double restarts = setup_.problem.failures.law.failures_in_restart
+                                      ? 0
+                                      : failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
           factor = std::max(1.0, kMerging * (1 + std::min(restarts, stack_share / protection.sub_shards)));
         }
         least = std::min(least, factor);
@@ -106,7 +109,12 @@ double ProtectionPart::most_step_of_mild_failures() const {
   const faults::FailureLaw& law = setup_.problem.failures.law;
   // Slowdown by stacks, work that patches and stops leave, and what a last patch adds, each at its worst.
   const double most_stacks = law.rate_falls ? 2 * (std::log(units) + 1) : 4;
-  const double kept = (law.rate_falls ? 0.5 : 0.2) * tables_.least_efficiency();
+  // Checkpoints at whole steps: a cycle has K >= 2.5 of them (one, if the rate is constant), of which at most
+  // 1/2K goes to an interval that no step fits.
+  const double whole_steps = (law.rate_falls ? 0.75 : 0.5) * (law.failures_in_restart ? 0.6 : 1);
+  const double kept = (law.rate_falls ? 0.5 : 0.2) * whole_steps * tables_.least_efficiency();
+  // Where restarts can fail at least half the cycle is left for work.
+  const double most_save = law.failures_in_restart ? kMostSave / 2 : kMostSave;
   const double last_patch = (law.rate_falls ? 8 : 16) * kMostLost;
   double most_step_s = kNever;
   for (const RateClass& rate : setup_.rates) {
@@ -117,7 +125,7 @@ double ProtectionPart::most_step_of_mild_failures() const {
         const double restarts = failures_per_s * std::max(terms.restart_s, terms.voluntary_s);
         if (law.failures_in_restart && !(restarts <= 0.5)) return -1;
         const double cycle = law.failures_in_restart ? 1 / (1 - restarts) : 1 + restarts;
-        if (!(failures_per_s * terms.save_s <= kMostSave)) return -1;
+        if (!(failures_per_s * std::max(terms.save_s, terms.deep_save_s) <= most_save)) return -1;
         if (!((cycle * most_stacks + last_patch) / kept <= kMostSlowdown)) return -1;
         if (failures_per_s > 0)
           most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);

@@ -1,6 +1,7 @@
 #include "search/tables.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "costmodel/framework_profile.hpp"
 
@@ -51,7 +52,8 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
   // Where cycles last many failures the law adds to the square's term (faults::cycle_table): never less than
   // this.
   least_efficiency_ =
-      0.99 * std::min(least_efficiency_of(one_failure_), least_efficiency_of(faults::kManyFailures));
+      0.99 * std::min({least_efficiency_of(one_failure_), least_efficiency_of(faults::kManyFailures),
+                       least_efficiency_of(faults::kExponentialFailure)});
   for (std::size_t i = 0; i < problem_.protections.size(); ++i) {
     faults::Protection without = problem_.protections[i];
     without.spares = without.spares_per_1000 = 0;
@@ -122,13 +124,16 @@ const PackedMemory& Tables::memory(Memories& memories, int hardware, std::size_t
 }
 
 std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int64_t units,
-                                                        std::int64_t state_copies) {
+                                                        std::int64_t state_copies,
+                                                        const faults::FailureLaw& law) {
   const auto make = [&] {  // milliseconds
-    return faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)],
-                               problem_.failures.law, state_copies, one_failure_);
+    return faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)], law,
+                               state_copies, one_failure_);
   };
-  return cycles_.get({same_cycle_[static_cast<std::size_t>(protection)], units, state_copies}, make,
-                     [](const faults::CycleTable& table) {
+  const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
+  return cycles_.get({same_cycle_[static_cast<std::size_t>(protection)], units, state_copies,
+                      bits(law.restart_mtbfs), bits(law.burst_share), bits(law.burst_units)},
+                     make, [](const faults::CycleTable& table) {
                        return sizeof(table) + table.columns.capacity() * sizeof(faults::CycleColumn);
                      });
 }

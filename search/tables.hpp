@@ -40,9 +40,10 @@ class Tables {
   const PackedMemory& memory(Memories& memories, int hardware, std::size_t shape,
                              std::unique_ptr<const PackedMemory>& own) const;
 
-  // The cycle of `units` failing units under the problem's protection at this position.
+  // The cycle of `units` failing units under the problem's protection at this position; `law` as
+  // faults::law_in gives it.
   std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
-                                                  std::int64_t state_copies);
+                                                  std::int64_t state_copies, const faults::FailureLaw& law);
 
   // The least that checkpoints and lost work leave where saves are short: s <= kShortSave in
   // faults::efficiency, under any protection.
@@ -59,7 +60,8 @@ class Tables {
   std::vector<std::shared_ptr<const LayoutList>> lists_;
   std::vector<int> same_list_;                         // by hardware: the first with this list
   SharedCache<costmodel::BlockTimes, 9> block_times_;  // by hardware and all that they depend on
-  SharedCache<faults::CycleTable, 3> cycles_;          // by protection, units, state copies
+  SharedCache<faults::CycleTable, 6>
+      cycles_;  // by protection, units, state copies, and of the law what varies
   std::mutex guard_;
   std::vector<std::shared_ptr<Costs>> costs_;        // by hardware
   std::vector<std::shared_ptr<Memories>> memories_;  // by list: no hardware changes them

@@ -18,20 +18,26 @@ constexpr double kSurelyAbove = 1.001 * faults::kMostSlowdown;
 
 void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell) {
   set_step({1.0 - stack_share, stack_share}, 1.0);
-  for (auto* lost : {&patch_steps_, &stop_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
+  for (auto* lost : {&patch_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
+  // How checkpoints fit whole steps depends on the step.
+  const std::vector<double> zeros(times_.size(), 0.0);
   of_cell.clear();
-  for (std::size_t rate = 0; rate < rates_.size(); ++rate) {
-    run_means(rate);
-    for (const Segment& segment : segments_) {
+  for (rate_ = 0; rate_ < rates_.size(); ++rate_) {
+    RateArrays arrays = arrays_of(rates_[rate_]);
+    arrays.interval = zeros.data();
+    arrays.losing = zeros.data();
+    run_columns(arrays);
+    for (const Segment& segment : groups_[rates_[rate_].group].segments) {
       const double least = least_of(times_.data() + segment.first, segment.last - segment.first);
       // A slowdown at the limit counts as progress or not by its last bit.
       of_cell.push_back(segment.first == segment.last ? kNever : std::min(least, kSurelyBelow));
     }
   }
+  rate_ = 0;
 }
 
 double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double time_s) const {
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate, spare);
   double most = 0;
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j) {
     const faults::EnvironmentTerms& e = rates_[rate].from_scratch[segment.first_scratch + j];
@@ -49,47 +55,46 @@ bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_
   const auto classes = static_cast<std::size_t>(column.classes);
   const double full_s = most_step_s * column.class_stacks[0];
   faults::CycleSums least;
+  double failures = 0;
   for (std::size_t i = 0; i < classes; ++i) {
     least.work_rate += column.class_dwell[i] * column.class_stacks[0] / column.class_stacks[i];
-    least.stop_steps += column.class_failures[i];
+    failures += column.class_failures[i];
   }
-  // In units of T(c_0): rates are per full step.
-  const double patches = columns_.patch_stacks[j] + columns_.patch_steps[j];
-  const double failures = std::max(least.stop_steps, column.masked);
+  // In units of T(c_0): rates are per full step. No failures share a patch.
   least.work_rate /= full_s;
-  least.stop_steps /= full_s;
-  least.patch_steps = patches * failures;
+  least.patch_steps = (columns_.patch_stacks[j] + columns_.patch_steps[j] + columns_.masked_s[j] / full_s) *
+                      std::max(failures, column.masked);
   const double slowest_s = full_s * column.class_stacks[classes - 1] / column.class_stacks[0];
   least.last_patch_s =
       (1 - column.losing) * (columns_.patch_stacks[j] * full_s + columns_.patch_steps[j] * slowest_s);
   least.step_s = full_s * (kSurelyBelow / faults::kMostSlowdown);
-  return std::isfinite(faults::time_to_train(least, cycle_rate(rate, j), 1.0));
+  // Whatever the interval in whole steps, it costs at most as much as one that no step fits.
+  faults::CycleRate worst = cycle_rate(rate, j);
+  worst.interval = 0;
+  return std::isfinite(faults::time_to_train(least, worst, 1.0));
 }
 
 // T(1) up to which the plan surely makes progress; -infinity if it surely never does.
 double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
-  if (!(rate.failure_rate[j] > 0)) return kNever;
-  const bool patched = columns_.patch_stacks[j] > 0 || columns_.patch_steps[j] > 0;
-  if (!patched) {
-    // Everything is in proportion to T: one step tells of all.
-    if (surely_progresses(rate, j, 1.0)) return kNever;
-    const faults::CycleColumn& column = *sources_[j];
-    faults::CycleSums sums;
-    sums.work_rate = column.class_dwell[0];
-    sums.stop_steps = column.class_failures[0] * (1 - 1e-9);
-    sums.step_s = kSurelyAbove / faults::kMostSlowdown;
-    const bool endless =
-        column.classes == 1 && !std::isfinite(faults::time_to_train(sums, cycle_rate(rate, j), 1.0));
-    return endless ? -kNever : 0.0;
-  }
+  const faults::CycleRate terms = cycle_rate(rate, j);
+  if (!(terms.failure_rate > 0)) return kNever;
   for (double step_s : {1e6, 1e5, 1e4, 1e3, 1e2, 10.0, 1.0})
     if (surely_progresses(rate, j, step_s)) return step_s;
-  return 0;
+  const bool patched = columns_.patch_stacks[j] > 0 || columns_.patch_steps[j] > 0;
+  const faults::CycleColumn& column = *sources_[j];
+  if (patched || column.classes > 1) return 0;
+  // All but stops and whole steps is in proportion to T: without those one step tells of all.
+  faults::CycleRate best = terms;
+  best.losing = 0;
+  faults::CycleSums sums;
+  sums.work_rate = column.class_dwell[0];
+  sums.step_s = kSurelyAbove / faults::kMostSlowdown;
+  return std::isfinite(faults::time_to_train(sums, best, 1.0)) ? 0.0 : -kNever;
 }
 
 Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const {
   const Rate& rate = rates_[rate_class];
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate_class, spare);
   Certainty certainty{.most_step_s = kNever, .most_work_s = kNever, .least_work_s = 0};
   for (std::size_t j = segment.first; j < segment.last;) {
     const int protection = columns_.protection[j];

@@ -16,7 +16,41 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protections,
                        const faults::FailingUnit& unit, std::int64_t state_copies, Tables& tables)
-    : chance_{setup.chance}, units_{static_cast<double>(unit.units)} {
+    : chance_{setup.chance}, unit_{unit}, units_{static_cast<double>(unit.units)} {
+  std::vector<std::size_t> group_of_rate;
+  for (std::size_t rate = 0; rate < setup.rates.size(); ++rate) {
+    std::size_t same = 0;
+    while (same < rate && !setup.share_columns(setup.rates[same], setup.rates[rate])) ++same;
+    if (same < rate) {
+      group_of_rate.push_back(group_of_rate[same]);
+      continue;
+    }
+    group_of_rate.push_back(groups_.size());
+    add_group(setup, protections, setup.rates[rate], state_copies, tables);
+  }
+  lay_out_classes();
+  for (std::size_t rate = 0; rate < setup.rates.size(); ++rate)
+    rates_.push_back(rate_terms(setup, group_of_rate[rate], setup.rates[rate].failures_per_node_s));
+  for (auto* array : {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &most_shared_, &last_patch_s_,
+                      &full_step_s_, &seconds_, &gained_, &times_})
+    array->resize(sources_.size());
+  if (chance_) {
+    for (auto* array : {&up_steps_, &step_squares_, &before_, &steps_before_}) array->resize(sources_.size());
+  }
+  scratch_times_.resize(rates_.empty() ? 0 : rates_.front().from_scratch.size());
+}
+
+faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int protection,
+                                               double failures_per_node_s) const {
+  faults::Environment environment = setup.recovery[static_cast<std::size_t>(protection)];
+  environment.group_mtbf_s = unit_mtbf_s(failures_per_node_s, unit_);
+  return environment;
+}
+
+void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
+                           std::int64_t state_copies, Tables& tables) {
+  Group group;
+  group.first = sources_.size();
   std::size_t from_scratch = 0;
   for (const auto& usable : protections) {
     Segment segment;
@@ -25,34 +59,29 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
     for (int protection : usable) {
       if (setup.problem.protections[static_cast<std::size_t>(protection)].scheme == faults::Scheme::kNone) {
         segment.from_scratch.push_back(protection);
-      } else {
-        add_columns(protection, tables.cycle(protection, unit.units, state_copies));
+        continue;
       }
+      const faults::Environment environment = environment_of(setup, protection, rate.failures_per_node_s);
+      const faults::FailureLaw law = faults::law_in(setup.problem.failures.law, environment);
+      add_columns(protection, environment, tables.cycle(protection, unit_.units, state_copies, law));
     }
     segment.last = sources_.size();
     from_scratch += segment.from_scratch.size();
-    segments_.push_back(std::move(segment));
+    group.segments.push_back(std::move(segment));
   }
-  lay_out_classes();
-  for (const RateClass& rate : setup.rates)
-    rates_.push_back(rate_terms(setup, unit, rate.failures_per_node_s));
-  for (auto* array : {&work_rate_, &patch_steps_, &stop_steps_, &last_patch_s_, &full_step_s_, &seconds_,
-                      &gained_, &times_})
-    array->resize(sources_.size());
-  if (chance_) {
-    for (auto* array : {&up_steps_, &step_squares_, &before_, &steps_before_}) array->resize(sources_.size());
-  }
-  scratch_times_.resize(from_scratch);
+  group.last = sources_.size();
+  groups_.push_back(std::move(group));
 }
 
-void UnitKernel::add_columns(int protection, const std::shared_ptr<const faults::CycleTable>& table) {
+void UnitKernel::add_columns(int protection, const faults::Environment& environment,
+                             const std::shared_ptr<const faults::CycleTable>& table) {
   for (const faults::CycleColumn& column : table->columns) {
     sources_.push_back(&column);
     owners_.push_back(table);
     columns_.protection.push_back(protection);
     columns_.patch_stacks.push_back(table->patch_stacks);
     columns_.patch_steps.push_back(table->patch_steps);
-    columns_.masked.push_back(column.masked);
+    columns_.masked_s.push_back(faults::environment_terms(environment).masked_s);
     columns_.losing.push_back(column.losing);
     columns_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
     classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
@@ -62,7 +91,8 @@ void UnitKernel::add_columns(int protection, const std::shared_ptr<const faults:
 void UnitKernel::lay_out_classes() {
   const std::size_t n = sources_.size();
   columns_.class_stacks.assign(n * classes_, 1.0);
-  for (auto* array : {&columns_.class_dwell, &columns_.class_failures, &columns_.class_entered})
+  for (auto* array :
+       {&columns_.class_dwell, &columns_.class_failures, &columns_.class_crowding, &columns_.class_entered})
     array->assign(n * classes_, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     const faults::CycleColumn& column = *sources_[j];
@@ -70,6 +100,7 @@ void UnitKernel::lay_out_classes() {
       columns_.class_stacks[i * n + j] = column.class_stacks[i];
       columns_.class_dwell[i * n + j] = column.class_dwell[i];
       columns_.class_failures[i * n + j] = column.class_failures[i];
+      columns_.class_crowding[i * n + j] = column.class_crowding[i];
       columns_.class_entered[i * n + j] = column.class_entered[i];
     }
   }
@@ -86,37 +117,41 @@ void UnitKernel::lay_out_classes() {
   }
 }
 
-UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, const faults::FailingUnit& unit,
+UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group,
                                         double failures_per_node_s) const {
   const auto terms_of = [&](int protection) {
-    faults::Environment environment = setup.recovery[static_cast<std::size_t>(protection)];
-    environment.group_mtbf_s = unit_mtbf_s(failures_per_node_s, unit);
-    return faults::environment_terms(environment);
+    return faults::environment_terms(environment_of(setup, protection, failures_per_node_s));
   };
   Rate rate;
-  for (std::size_t j = 0; j < sources_.size(); ++j) {
-    const faults::CycleSums unstepped = faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0});
+  rate.group = group;
+  for (std::size_t j = groups_[group].first; j < groups_[group].last; ++j) {
+    const faults::CycleSums unstepped =
+        faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0}, columns_.masked_s[j]);
     const faults::EnvironmentTerms environment = terms_of(columns_.protection[j]);
     const faults::CycleRate terms = faults::cycle_rate(unstepped, environment);
     rate.failure_rate.push_back(terms.failure_rate);
-    rate.masked_s.push_back(terms.masked_s);
     rate.efficiency.push_back(terms.efficiency);
+    rate.interval.push_back(terms.interval);
+    rate.losing.push_back(terms.losing);
     rate.cycle.push_back(terms.progress ? terms.cycle : kNever);
     if (!chance_) continue;
     const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, environment);
     rate.saving.push_back(spread.saving);
-    rate.interval.push_back(spread.interval);
+    rate.lost.push_back(spread.lost);
+    rate.lost_squares.push_back(spread.lost_squares);
     rate.restart_more.push_back(spread.restart_more);
   }
-  for (const Segment& segment : segments_)
+  for (const Segment& segment : groups_[group].segments)
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
   return rate;
 }
 
-faults::CycleRate UnitKernel::cycle_rate(const Rate& rate, std::size_t j) {
+faults::CycleRate UnitKernel::cycle_rate(const Rate& rate, std::size_t column) const {
+  const std::size_t j = column - groups_[rate.group].first;
   return {.failure_rate = rate.failure_rate[j],
-          .masked_s = rate.masked_s[j],
           .efficiency = rate.efficiency[j],
+          .interval = rate.interval[j],
+          .losing = rate.losing[j],
           .cycle = rate.cycle[j]};
 }
 
@@ -127,10 +162,11 @@ ClassArrays UnitKernel::classes() const {
       .stacks = columns_.class_stacks.data(),
       .dwell = columns_.class_dwell.data(),
       .failures = columns_.class_failures.data(),
+      .crowding = columns_.class_crowding.data(),
       .entered = columns_.class_entered.data(),
       .patch_stacks = columns_.patch_stacks.data(),
       .patch_steps = columns_.patch_steps.data(),
-      .masked = columns_.masked.data(),
+      .masked_s = columns_.masked_s.data(),
       .losing = columns_.losing.data(),
       .last_stacks = columns_.last_stacks.data(),
   };
@@ -139,56 +175,66 @@ ClassArrays UnitKernel::classes() const {
 void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   steps_ = steps;
   step_s_ = step.fixed_s + step.per_stack_s;
-  sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums());
+  sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums(0));
   if (!chance_) return;
   const SpreadClassArrays spreads = {.passage = columns_.class_passage.data(),
                                      .squares = columns_.class_squares.data()};
-  sum_spreads(classes(), spreads, step.fixed_s, step.per_stack_s, spread_sums());
+  sum_spreads(classes(), spreads, step.fixed_s, step.per_stack_s, spread_sums(0));
 }
 
-SumArrays UnitKernel::sums() {
-  return {.work_rate = work_rate_.data(),
-          .patch_steps = patch_steps_.data(),
-          .stop_steps = stop_steps_.data(),
-          .last_patch_s = last_patch_s_.data(),
-          .step_s = full_step_s_.data(),
-          .seconds = seconds_.data(),
-          .gained = gained_.data()};
+// Those of a group from `first` on.
+SumArrays UnitKernel::sums(std::size_t first) {
+  return {.work_rate = work_rate_.data() + first,
+          .patch_steps = patch_steps_.data() + first,
+          .shared = shared_.data() + first,
+          .shared_twice = shared_twice_.data() + first,
+          .most_shared = most_shared_.data() + first,
+          .last_patch_s = last_patch_s_.data() + first,
+          .step_s = full_step_s_.data() + first,
+          .seconds = seconds_.data() + first,
+          .gained = gained_.data() + first};
 }
 
-SpreadSumArrays UnitKernel::spread_sums() {
-  return {.up_steps = up_steps_.data(),
-          .step_squares = step_squares_.data(),
-          .before = before_.data(),
-          .steps_before = steps_before_.data()};
+SpreadSumArrays UnitKernel::spread_sums(std::size_t first) {
+  return {.up_steps = up_steps_.data() + first,
+          .step_squares = step_squares_.data() + first,
+          .before = before_.data() + first,
+          .steps_before = steps_before_.data() + first};
 }
 
 RateArrays UnitKernel::arrays_of(const Rate& rate) {
   return {.failure_rate = rate.failure_rate.data(),
-          .masked_s = rate.masked_s.data(),
           .efficiency = rate.efficiency.data(),
+          .interval = rate.interval.data(),
+          .losing = rate.losing.data(),
           .cycle = rate.cycle.data()};
 }
 
-void UnitKernel::run_means(std::size_t rate_class) {
-  const Rate& rate = rates_[rate_class];
-  run_times(sources_.size(), sums(), arrays_of(rate), steps_, times_.data());
-  for (std::size_t j = 0; j < scratch_times_.size(); ++j)
-    scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
+void UnitKernel::run_columns(const RateArrays& arrays) {
+  const Group& group = groups_[rates_[rate_].group];
+  run_times(group.last - group.first, sums(group.first), arrays, steps_, times_.data() + group.first);
 }
 
 void UnitKernel::run(std::size_t rate_class) {
-  run_means(rate_class);
-  if (!chance_) return;
+  rate_ = rate_class;
   const Rate& rate = rates_[rate_class];
-  const SpreadArrays spreads = {.dwell = columns_.dwell.data(),
-                                .losing = columns_.losing.data(),
-                                .up_squares = columns_.up_squares.data(),
+  run_columns(arrays_of(rate));
+  for (std::size_t j = 0; j < scratch_times_.size(); ++j)
+    scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
+  if (chance_) hold(rate);
+}
+
+void UnitKernel::hold(const Rate& rate) {
+  const Group& group = groups_[rate.group];
+  const SpreadArrays spreads = {.dwell = columns_.dwell.data() + group.first,
+                                .losing = columns_.losing.data() + group.first,
+                                .up_squares = columns_.up_squares.data() + group.first,
                                 .saving = rate.saving.data(),
-                                .interval = rate.interval.data(),
+                                .lost = rate.lost.data(),
+                                .lost_squares = rate.lost_squares.data(),
                                 .restart_more = rate.restart_more.data()};
-  hold_times(sources_.size(), sums(), spread_sums(), arrays_of(rate), spreads, steps_, chance_->deviate,
-             times_.data());
+  hold_times(group.last - group.first, sums(group.first), spread_sums(group.first), arrays_of(rate), spreads,
+             steps_, chance_->deviate, times_.data() + group.first);
   for (std::size_t j = 0; j < scratch_times_.size(); ++j) {
     const faults::Moments m = faults::moments_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
     scratch_times_[j] = faults::time_to_hold(scratch_times_[j], m, chance_->deviate);
@@ -196,7 +242,7 @@ void UnitKernel::run(std::size_t rate_class) {
 }
 
 double UnitKernel::least_time_s(std::size_t spare) const {
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate_, spare);
   const double of_columns = least_of(times_.data() + segment.first, segment.last - segment.first);
   const double from_scratch =
       least_of(scratch_times_.data() + segment.first_scratch, segment.from_scratch.size());
@@ -204,7 +250,7 @@ double UnitKernel::least_time_s(std::size_t spare) const {
 }
 
 int UnitKernel::first_with(std::size_t spare, double time_s) const {
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate_, spare);
   int first = std::numeric_limits<int>::max();
   for (std::size_t j = segment.first; j < segment.last; ++j)
     if (times_[j] == time_s) first = std::min(first, columns_.protection[j]);
@@ -215,7 +261,7 @@ int UnitKernel::first_with(std::size_t spare, double time_s) const {
 
 void UnitKernel::best_times(std::size_t spare, std::vector<ProtectionTime>& best) const {
   best.clear();
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate_, spare);
   for (std::size_t j = segment.first; j < segment.last; ++j) {
     const int protection = columns_.protection[j];
     if (best.empty() || best.back().protection != protection) best.push_back({protection, kNever});
@@ -226,7 +272,7 @@ void UnitKernel::best_times(std::size_t spare, std::vector<ProtectionTime>& best
 }
 
 bool UnitKernel::may_be_endless(std::size_t spare) const {
-  const Segment& segment = segments_[spare];
+  const Segment& segment = this->segment(rate_, spare);
   bool endless = false;
   for (std::size_t j = segment.first; j < segment.last; ++j) endless |= !(times_[j] <= kCertainlyFinite_s);
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j)

@@ -35,7 +35,8 @@ class UnitKernel {
   UnitKernel(const BlockSetup& setup, const ProtectionLists& protections, const faults::FailingUnit& unit,
              std::int64_t state_copies, Tables& tables);
 
-  // What does not depend on the failure rate; then for each rate run(), then the cells of that rate.
+  // What does not depend on the failure rate; then for each rate run(), then the cells of that rate: the next
+  // four are of the rate that ran last.
   void set_step(const faults::StepModel& step, double steps);
   void run(std::size_t rate);
 
@@ -64,7 +65,7 @@ class UnitKernel {
   // When it is certain, from a step's time alone, how many protections of a cell make progress.
   Certainty certainty(std::size_t rate, std::size_t spare) const;
 
-  // Times that one run() computes.
+  // Times that the runs of all groups of rates compute.
   std::size_t columns() const { return columns_.protection.size(); }
 
  private:
@@ -74,43 +75,64 @@ class UnitKernel {
     std::vector<int> from_scratch;  // protections that start over at every failure
     std::size_t first_scratch = 0;
   };
+  // Failure rates that share a law (faults::law_in), and so columns: all of them unless restarts can fail or
+  // bursts differ.
+  struct Group {
+    std::size_t first = 0;  // columns
+    std::size_t last = 0;
+    std::vector<Segment> segments;  // by spares class
+  };
   struct Columns {  // by column, a choice of k_max of one protection
     std::vector<int> protection;
-    std::vector<double> patch_stacks, patch_steps, masked, losing, last_stacks;
+    std::vector<double> patch_stacks, patch_steps, masked_s, losing, last_stacks;
     // By class of stacks, then column; classes that a column lacks hold zeros.
-    std::vector<double> class_stacks, class_dwell, class_failures, class_entered;
+    std::vector<double> class_stacks, class_dwell, class_failures, class_crowding, class_entered;
     // Only where times must hold with a probability.
     std::vector<double> dwell, up_squares, class_passage, class_squares;
   };
-  struct Rate {  // by column: faults::CycleRate
-    std::vector<double> failure_rate, masked_s, efficiency, cycle;
-    std::vector<double> saving, interval, restart_more;  // faults::SpreadRate; likewise
+  struct Rate {
+    std::size_t group = 0;
+    // By column of the group: faults::CycleRate, and faults::SpreadRate.
+    std::vector<double> failure_rate, efficiency, interval, losing, cycle;
+    std::vector<double> saving, lost, lost_squares, restart_more;
     std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
   };
-  void add_columns(int protection, const std::shared_ptr<const faults::CycleTable>& table);
+  faults::Environment environment_of(const BlockSetup& setup, int protection,
+                                     double failures_per_node_s) const;
+  void add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
+                 std::int64_t state_copies, Tables& tables);
+  void add_columns(int protection, const faults::Environment& environment,
+                   const std::shared_ptr<const faults::CycleTable>& table);
   void lay_out_classes();
   ClassArrays classes() const;
-  SumArrays sums();
-  SpreadSumArrays spread_sums();
-  void run_means(std::size_t rate);
+  SumArrays sums(std::size_t first);
+  SpreadSumArrays spread_sums(std::size_t first);
+  void run_columns(const RateArrays& arrays);
+  void hold(const Rate& rate);
   static RateArrays arrays_of(const Rate& rate);
-  static faults::CycleRate cycle_rate(const Rate& rate, std::size_t column);
+  faults::CycleRate cycle_rate(const Rate& rate, std::size_t column) const;
+  const Segment& segment(std::size_t rate, std::size_t spare) const {
+    return groups_[rates_[rate].group].segments[spare];
+  }
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
-  Rate rate_terms(const BlockSetup& setup, const faults::FailingUnit& unit, double failures_per_node_s) const;
+  Rate rate_terms(const BlockSetup& setup, std::size_t group, double failures_per_node_s) const;
 
-  std::vector<Segment> segments_;
+  std::vector<Group> groups_;
   Columns columns_;
   std::vector<const faults::CycleColumn*> sources_;  // by column
   std::vector<std::shared_ptr<const faults::CycleTable>> owners_;
   std::size_t classes_ = 0;
   std::optional<faults::Chance> chance_;
   std::vector<Rate> rates_;
+  faults::FailingUnit unit_;
   double units_ = 0;
+  std::size_t rate_ = 0;  // that run() was last asked for
 
   double steps_ = 0;
   double step_s_ = 0;
-  std::vector<double> work_rate_, patch_steps_, stop_steps_, last_patch_s_, full_step_s_, seconds_, gained_;
+  std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, most_shared_, last_patch_s_;
+  std::vector<double> full_step_s_, seconds_, gained_;
   std::vector<double> up_steps_, step_squares_, before_, steps_before_;
   std::vector<double> times_;          // by column
   std::vector<double> scratch_times_;  // by protection that starts over, in segment order

@@ -60,10 +60,10 @@ int main() {
          seconds_per_call([&] {
            double sum = 0;
            for (int i = 0; i < kSteps; ++i)
-             sum += cycle_sums(table, table.columns[0], {0.5 + 1e-6 * i, 6}).work_rate;
+             sum += cycle_sums(table, table.columns[0], {0.5 + 1e-6 * i, 6}, 20.2).work_rate;
            return sum;
          }) / kSteps);
-  const CycleSums sums = cycle_sums(table, table.columns[0], {0.5, 6});
+  const CycleSums sums = cycle_sums(table, table.columns[0], {0.5, 6}, 20.2);
   std::vector<EnvironmentTerms> environments;
   for (int i = 0; i < kSteps; ++i)
     environments.push_back(environment_terms({1e6 + 100.0 * i, 900, 10, 20, 0.2}));

@@ -23,13 +23,14 @@ struct Columns {
           256, {.scheme = faults::Scheme::kSpare, .r = 2 + static_cast<int>(j % 19)}, {}));
       const faults::CycleTable& table = tables.back();
       const faults::CycleColumn& column = table.columns[0];
-      const auto sums = faults::cycle_sums(table, column, {2.0, 30.0});
-      const auto rate = faults::cycle_rate(
-          sums, faults::environment_terms(
-                    {.group_mtbf_s = 2e6, .restart_s = 600, .save_s = 10, .detect_s = 60, .reorder_s = 0.2}));
-      const std::array<double, 9> values = {sums.work_rate,    sums.patch_steps, sums.stop_steps,
-                                            sums.last_patch_s, sums.step_s,      rate.failure_rate,
-                                            rate.masked_s,     rate.efficiency,  rate.cycle};
+      const auto terms = faults::environment_terms(
+          {.group_mtbf_s = 2e6, .restart_s = 600, .save_s = 10, .detect_s = 60, .reorder_s = 0.2});
+      const auto sums = faults::cycle_sums(table, column, {2.0, 30.0}, terms.masked_s);
+      const auto rate = faults::cycle_rate(sums, terms);
+      const std::array<double, 12> values = {sums.work_rate,    sums.patch_steps,  sums.shared,
+                                             sums.shared_twice, sums.most_shared,  sums.last_patch_s,
+                                             sums.step_s,       rate.failure_rate, rate.efficiency,
+                                             rate.interval,     rate.losing,       rate.cycle};
       for (std::size_t i = 0; i < values.size(); ++i) arrays[i].push_back(values[i]);
     }
     times.resize(count);
@@ -37,21 +38,24 @@ struct Columns {
   search::SumArrays sums() {
     return {.work_rate = arrays[0].data(),
             .patch_steps = arrays[1].data(),
-            .stop_steps = arrays[2].data(),
-            .last_patch_s = arrays[3].data(),
-            .step_s = arrays[4].data(),
+            .shared = arrays[2].data(),
+            .shared_twice = arrays[3].data(),
+            .most_shared = arrays[4].data(),
+            .last_patch_s = arrays[5].data(),
+            .step_s = arrays[6].data(),
             .seconds = nullptr,
             .gained = nullptr};
   }
   search::RateArrays rates() const {
-    return {.failure_rate = arrays[5].data(),
-            .masked_s = arrays[6].data(),
-            .efficiency = arrays[7].data(),
-            .cycle = arrays[8].data()};
+    return {.failure_rate = arrays[7].data(),
+            .efficiency = arrays[8].data(),
+            .interval = arrays[9].data(),
+            .losing = arrays[10].data(),
+            .cycle = arrays[11].data()};
   }
 
   std::vector<faults::CycleTable> tables;
-  std::array<std::vector<double>, 9> arrays;
+  std::array<std::vector<double>, 12> arrays;
   std::vector<double> times;
 };
 

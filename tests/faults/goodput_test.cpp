@@ -98,7 +98,7 @@ TEST_CASE("availability and goodput are those of the loss tree") {
       for (const double factor : {0.3, 1.0, 30.0, kInfinity}) {
         Environment environment = environment_of(c);
         environment.group_mtbf_s *= factor;
-        const CycleTable table = cycle_table(64, c.protection, {1, true, in_restart});
+        const CycleTable table = cycle_table(64, c.protection, law_in({1, true, in_restart}, environment));
         const RunTime run = run_time(table, kStep, environment, 1e5);
         const LossTree tree = loss_tree(table, kStep, environment, 1e5);
         REQUIRE(std::isfinite(run.time_s));

@@ -64,8 +64,9 @@ TEST_CASE("closed forms meet the simulated time within the noise of the simulati
       Simulation setup = setup_of(c, steps_per_mtbf);
       const PreciseTime closed = precise_time(setup);
       REQUIRE(std::isfinite(closed.time_s));
-      const double fast =
-          run_time(cycle_table(c.n, c.protection, c.law), setup.step, setup.environment, 1).time_s;
+      const double fast = run_time(cycle_table(c.n, c.protection, law_in(c.law, setup.environment)),
+                                   setup.step, setup.environment, 1)
+                              .time_s;
       setup.checkpoint_every = closed.checkpoint_every;
       setup.steps =
           static_cast<std::int64_t>(std::min(400'000.0, std::max(20'000.0, 200 * closed.saved_steps)));
