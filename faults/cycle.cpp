@@ -74,6 +74,7 @@ CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection
     const double at_work = p * after_restart.in_state(w);
     last.dwell += at_work;
     last.squares += p * w * (w * (1 + squared_variation) + 2 * last.passage);
+    last.stay += p * w;
     last.passage += visits.at * w;
     last.failures += patched;
     last.crowding += patched * before;
@@ -96,6 +97,7 @@ CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection
     column.class_failures[i] = merged[i].failures;
     column.class_crowding[i] = merged[i].failures > 0 ? merged[i].crowding / merged[i].failures : 0;
     column.class_entered[i] = merged[i].entered;
+    column.class_stay[i] = merged[i].stay;
     column.class_passage[i] = merged[i].passage;
     column.class_squares[i] = merged[i].squares;
   }

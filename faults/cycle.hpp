@@ -37,7 +37,9 @@ struct CycleColumn {
   std::array<double, kStackClasses> class_failures{};
   std::array<double, kStackClasses> class_crowding{};  // mean failures per MTBF of one unit as they struck
   std::array<double, kStackClasses> class_entered{};
-  std::array<double, kStackClasses> class_passage{};  // these two for the spread alone
+  // For the spread alone, and with the restart that the cycle begins with, where that can fail.
+  std::array<double, kStackClasses> class_stay{};
+  std::array<double, kStackClasses> class_passage{};
   std::array<double, kStackClasses> class_squares{};
 };
 

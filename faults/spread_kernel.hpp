@@ -16,19 +16,23 @@
 // Y_c the time at c stacks, w the share of steps that patches and saves leave, `lost` uniform in an interval.
 namespace trainfront::faults {
 
-// E (time up)^2 in a cycle, in squared MTBFs of one unit. A state is reached through all those before it.
+// E (length)^2 of a cycle, less what follows it, in squared MTBFs of one unit. A state is reached through all
+// those before it.
 inline double up_squares(const CycleColumn& column) {
   double squares = 0;
   double before = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-    squares += column.class_squares[i] + 2 * column.class_dwell[i] * before;
+    squares += column.class_squares[i] + 2 * column.class_stay[i] * before;
     before += column.class_passage[i];
   }
   return squares;
 }
 
-// The same of one column with one step model: E (time up x steps) and E steps^2, without patches and saves.
+// The same of one column with one step model: E steps, E (length x steps) and E steps^2, were all of the
+// cycle work: without patches and saves. A restart that it begins with is nearly the same in all cycles and
+// leaves the variances as they are.
 struct SpreadSums {
+  double steps = 0;
   double up_steps = 0;
   double step_squares = 0;
 };
@@ -39,10 +43,11 @@ inline SpreadSums spread_sums(const CycleColumn& column, const StepModel& step) 
   double steps_before = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
     const double inverse = 1 / (step.fixed_s + column.class_stacks[i] * step.per_stack_s);
-    const double dwell = column.class_dwell[i];
+    const double stay = column.class_stay[i];
     const double squares = column.class_squares[i] * inverse;
-    sums.up_steps += squares + dwell * (inverse * before + steps_before);
-    sums.step_squares += inverse * (squares + 2 * dwell * steps_before);
+    sums.steps += stay * inverse;
+    sums.up_steps += squares + stay * (inverse * before + steps_before);
+    sums.step_squares += inverse * (squares + 2 * stay * steps_before);
     before += column.class_passage[i];
     steps_before += column.class_passage[i] * inverse;
   }
@@ -89,7 +94,7 @@ inline Moments moments(const CycleSums& c, const SpreadSums& q, const CycleRate&
   const double gross = unpatched_steps(c, f);
   const double rho = mean_s / steps;
   const double beta = rho * (1 - spread.saving) * gross / c.work_rate;
-  const double left = c.dwell - beta * c.work_rate;
+  const double left = c.dwell - beta * q.steps;
   const double up = spread.squares + beta * (beta * q.step_squares - 2 * q.up_steps) - left * left;
   const double cycle_s = rho * gross / f;
   const double lost_s = cycle_s * spread.lost;

@@ -14,8 +14,9 @@ StackClass merged(const StackClass& a, const StackClass& b) {
   both.failures = a.failures + b.failures;
   both.crowding = a.crowding + b.crowding;
   both.entered = a.entered;
+  both.stay = a.stay + b.stay;
   both.passage = a.passage + b.passage;
-  both.squares = a.squares + b.squares + 2 * a.passage * b.dwell;
+  both.squares = a.squares + b.squares + 2 * a.passage * b.stay;
   return both;
 }
 

@@ -15,6 +15,7 @@ struct StackClass {
   double entered = 0;   // P_k of the first of them, k >= 1: transitions from the class before
   // For the spread of a cycle, in MTBFs: w_k summed, and P_k w_k (w_k (1 + cv^2) + 2 x the w before it in the
   // class).
+  double stay = 0;  // these three as the dwell, but with the restart where that can fail
   double passage = 0;
   double squares = 0;
 };

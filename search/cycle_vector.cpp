@@ -126,11 +126,13 @@ TRAINFRONT_VECTOR_CLONES
 void sum_spreads(const ClassArrays& cycles, const SpreadClassArrays& spreads, double fixed_s,
                  double per_stack_s, const SpreadSumArrays& sums) {
   const std::size_t n = cycles.columns;
+  double* __restrict steps = sums.steps;
   double* __restrict up_steps = sums.up_steps;
   double* __restrict step_squares = sums.step_squares;
   double* __restrict before = sums.before;
   double* __restrict steps_before = sums.steps_before;
   for (std::size_t j = 0; j < n; ++j) {
+    steps[j] = 0;
     up_steps[j] = 0;
     step_squares[j] = 0;
     before[j] = 0;
@@ -138,15 +140,16 @@ void sum_spreads(const ClassArrays& cycles, const SpreadClassArrays& spreads, do
   }
   for (std::size_t i = 0; i < cycles.classes; ++i) {
     const double* __restrict stacks = cycles.stacks + i * n;
-    const double* __restrict class_dwell = cycles.dwell + i * n;
+    const double* __restrict class_stay = spreads.stay + i * n;
     const double* __restrict passage = spreads.passage + i * n;
     const double* __restrict class_squares = spreads.squares + i * n;
     for (std::size_t j = 0; j < n; ++j) {
       const double inverse = 1 / (fixed_s + stacks[j] * per_stack_s);
-      const double dwell = class_dwell[j];
+      const double stay = class_stay[j];
       const double squares = class_squares[j] * inverse;
-      up_steps[j] += squares + dwell * (inverse * before[j] + steps_before[j]);
-      step_squares[j] += inverse * (squares + 2 * dwell * steps_before[j]);
+      steps[j] += stay * inverse;
+      up_steps[j] += squares + stay * (inverse * before[j] + steps_before[j]);
+      step_squares[j] += inverse * (squares + 2 * stay * steps_before[j]);
       before[j] += passage[j];
       steps_before[j] += passage[j] * inverse;
     }
@@ -163,6 +166,7 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
   const double* __restrict shared_twice = sums.shared_twice;
   const double* __restrict most_shared = sums.most_shared;
   const double* __restrict step_s = sums.step_s;
+  const double* __restrict stay_steps = spread_sums.steps;
   const double* __restrict up_steps = spread_sums.up_steps;
   const double* __restrict step_squares = spread_sums.step_squares;
   const double* __restrict failure_rate = rates.failure_rate;
@@ -188,7 +192,7 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
     faults::CycleRate rate;
     rate.failure_rate = failure_rate[j];
     rate.efficiency = efficiency[j];
-    const faults::SpreadSums q{up_steps[j], step_squares[j]};
+    const faults::SpreadSums q{stay_steps[j], up_steps[j], step_squares[j]};
     const faults::SpreadRate spread{up_squares[j], saving[j], lost[j], lost_squares[j], restart_more[j]};
     const double mean_s = times[j];
     times[j] = faults::time_to_hold(mean_s, faults::moments(c, q, rate, spread, steps, mean_s), deviate);

@@ -52,11 +52,13 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
 // What a probability needs beside these: faults::spread_sums and faults::time_to_hold, likewise.
 
 struct SpreadClassArrays {
+  const double* stay = nullptr;     // by class
   const double* passage = nullptr;  // by class
   const double* squares = nullptr;  // by class
 };
 
 struct SpreadSumArrays {
+  double* steps = nullptr;
   double* up_steps = nullptr;
   double* step_squares = nullptr;
   double* before = nullptr;        // scratch

@@ -35,7 +35,8 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
                       &full_step_s_, &seconds_, &gained_, &times_})
     array->resize(sources_.size());
   if (chance_) {
-    for (auto* array : {&up_steps_, &step_squares_, &before_, &steps_before_}) array->resize(sources_.size());
+    for (auto* array : {&stay_steps_, &up_steps_, &step_squares_, &before_, &steps_before_})
+      array->resize(sources_.size());
   }
   scratch_times_.resize(rates_.empty() ? 0 : rates_.front().from_scratch.size());
 }
@@ -105,12 +106,14 @@ void UnitKernel::lay_out_classes() {
     }
   }
   if (!chance_) return;
-  for (auto* array : {&columns_.class_passage, &columns_.class_squares}) array->assign(n * classes_, 0.0);
+  for (auto* array : {&columns_.class_stay, &columns_.class_passage, &columns_.class_squares})
+    array->assign(n * classes_, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     const faults::CycleColumn& column = *sources_[j];
     columns_.dwell.push_back(column.dwell);
     columns_.up_squares.push_back(faults::up_squares(column));
     for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
+      columns_.class_stay[i * n + j] = column.class_stay[i];
       columns_.class_passage[i * n + j] = column.class_passage[i];
       columns_.class_squares[i * n + j] = column.class_squares[i];
     }
@@ -177,7 +180,8 @@ void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   step_s_ = step.fixed_s + step.per_stack_s;
   sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums(0));
   if (!chance_) return;
-  const SpreadClassArrays spreads = {.passage = columns_.class_passage.data(),
+  const SpreadClassArrays spreads = {.stay = columns_.class_stay.data(),
+                                     .passage = columns_.class_passage.data(),
                                      .squares = columns_.class_squares.data()};
   sum_spreads(classes(), spreads, step.fixed_s, step.per_stack_s, spread_sums(0));
 }
@@ -196,7 +200,8 @@ SumArrays UnitKernel::sums(std::size_t first) {
 }
 
 SpreadSumArrays UnitKernel::spread_sums(std::size_t first) {
-  return {.up_steps = up_steps_.data() + first,
+  return {.steps = stay_steps_.data() + first,
+          .up_steps = up_steps_.data() + first,
           .step_squares = step_squares_.data() + first,
           .before = before_.data() + first,
           .steps_before = steps_before_.data() + first};

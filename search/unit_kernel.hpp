@@ -88,7 +88,7 @@ class UnitKernel {
     // By class of stacks, then column; classes that a column lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_crowding, class_entered;
     // Only where times must hold with a probability.
-    std::vector<double> dwell, up_squares, class_passage, class_squares;
+    std::vector<double> dwell, up_squares, class_stay, class_passage, class_squares;
   };
   struct Rate {
     std::size_t group = 0;
@@ -133,7 +133,7 @@ class UnitKernel {
   double step_s_ = 0;
   std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, most_shared_, last_patch_s_;
   std::vector<double> full_step_s_, seconds_, gained_;
-  std::vector<double> up_steps_, step_squares_, before_, steps_before_;
+  std::vector<double> stay_steps_, up_steps_, step_squares_, before_, steps_before_;
   std::vector<double> times_;          // by column
   std::vector<double> scratch_times_;  // by protection that starts over, in segment order
 };

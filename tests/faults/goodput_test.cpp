@@ -173,6 +173,32 @@ TEST_CASE("quantiles of the time meet those of simulated runs") {
           << table);
 }
 
+TEST_CASE("where restarts fail too, the time spreads no wider than in simulated runs") {
+  for (const Case& c : cases()) {
+    Simulation setup;
+    setup.units = 64;
+    setup.protection = c.protection;
+    setup.law.failures_in_restart = true;
+    setup.step = kStep;
+    setup.environment = environment_of(c);
+    const CycleTable cycle = cycle_table(64, c.protection, law_in(setup.law, setup.environment));
+    setup.checkpoint_every = best_checkpoint_steps(cycle, kStep, setup.environment);
+    const double a_cycle = 1e6 / run_time(cycle, kStep, setup.environment, 1e6).spread.cycles;
+    setup.steps = std::llround(10 * a_cycle);
+    const TimeSpread spread =
+        run_time(cycle, kStep, setup.environment, static_cast<double>(setup.steps)).spread;
+    std::vector<double> times;
+    for (std::int64_t number = 0; number < 400; ++number) times.push_back(simulate(setup, number).time_s);
+    std::sort(times.begin(), times.end());
+    CAPTURE(static_cast<int>(c.protection.scheme));
+    CHECK(spread.deviation_s == doctest::Approx(mean_of(times).deviation).epsilon(0.3));
+    for (const double probability : {0.1, 0.5, 0.9, 0.95}) {
+      const double simulated = times[static_cast<std::size_t>(probability * 400)];
+      CHECK(quantile_s(spread, probability) == doctest::Approx(simulated).epsilon(0.02));
+    }
+  }
+}
+
 TEST_CASE("quantiles rise with the probability and surround the mean") {
   const auto spread_of = [](double group_mtbf_s) {
     return run_time(cycle_table(64, {Scheme::kCheckpoint}, {}), kStep, {group_mtbf_s, 600, 15, 0, 0}, 1e4)
