@@ -29,13 +29,14 @@ double mlp_bytes(const Model& model, const MemoryProfile& profile, double width,
 }
 
 // Bytes per token for the routed experts: dispatched input, hidden widths, and the copy that is sent.
-double routed_bytes(const Model& model, const Layout& layout, const MemoryProfile& profile, bool fp8) {
+double routed_bytes(const Model& model, const Recipe& recipe, const Layout& layout,
+                    const MemoryProfile& profile, bool fp8) {
   const double per_assignment =
       (fp8 ? 1.0 : 2.0) * model.hidden + mlp_bytes(model, profile, model.expert_ffn, fp8) / layout.etp;
   const double sent = fp8 ? 0.0 : 2.0 * model.hidden;
   // Tokens of the tensor-parallel group are shared among its ranks; expert tensor parallelism gathers etp of
   // them.
-  return model.experts_per_token * (layout.etp * per_assignment + sent) / layout.tp;
+  return recipe.expert_imbalance * model.experts_per_token * (layout.etp * per_assignment + sent) / layout.tp;
 }
 
 struct Kept {
@@ -87,7 +88,8 @@ LayerActivations layer_activations(const Model& model, const Recipe& recipe, con
     const double router = 8.0 * model.experts / layout.tp;
     const double shared = mlp_bytes(model, profile, model.shared_expert_ffn, fp8) / layout.tp;
     const double moe =
-        (norms + attention + rest + router + shared + routed_bytes(model, layout, profile, fp8)) * tokens;
+        (norms + attention + rest + router + shared + routed_bytes(model, recipe, layout, profile, fp8)) *
+        tokens;
     const Kept moe_kept = apply_recompute(layout.recompute, profile, moe, scores, input);
     result.moe_layer = moe_kept.kept;
     result.moe_working = moe_kept.working;

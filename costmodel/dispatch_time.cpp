@@ -12,23 +12,40 @@ constexpr double kNetworkShare = 0.89;
 constexpr double kLinkShare = 0.78;
 constexpr double kStartup_s = 40e-6;
 
-// Of `places`, how many hold one of `copies` experts drawn at random, less the sender's own.
-double others_visited(double places, double copies) {
-  return places * (1 - std::pow(1 - 1 / places, copies)) * (1 - 1 / places);
+// Of `places`, how many hold one of `copies` experts drawn at random.
+double visited(double places, double copies) {
+  return places * (1 - std::pow(1 - 1 / places, copies));
+}
+
+// Of all visits those that leave the sender's own place.
+double of_others(double places, double all) {
+  return all * (1 - 1 / places);
 }
 
 }  // namespace
 
-Timed dispatch_time(const Hardware& hardware, double tokens, double token_bytes, int copies,
-                    const Placement& placement) {
+// A chosen group has copies/groups_per_token of the experts, one at least: it was chosen for its best two
+// (arXiv 2412.19437, section 2.1.2).
+double places_visited(double places, const Dispatch& dispatch) {
+  const double groups = dispatch.groups, chosen = dispatch.groups_per_token;
+  if (groups <= 0 || chosen <= 0) return visited(places, dispatch.copies);
+  if (places >= groups) return chosen * visited(places / groups, std::max(1.0, dispatch.copies / chosen));
+  // A place holds several groups and is visited unless none of them is chosen.
+  double missed = 1;
+  for (double i = 0; i < groups / places; ++i) missed *= std::max(0.0, 1 - chosen / (groups - i));
+  return places * (1 - missed);
+}
+
+Timed dispatch_time(const Hardware& hardware, const Dispatch& dispatch, const Placement& placement) {
   if (placement.ranks <= 1) return {};
-  const double bytes = tokens * token_bytes;
-  const double network_s = placement.domains > 1 ? bytes * others_visited(placement.domains, copies) /
-                                                       (kNetworkShare * hardware.network.nic_bytes_per_s)
-                                                 : 0;
-  const double link_s = placement.per_domain > 1 ? bytes * others_visited(placement.ranks, copies) /
-                                                       (kLinkShare * hardware.device.link_bytes_per_s)
-                                                 : 0;
+  const double bytes = dispatch.tokens * dispatch.token_bytes;
+  const auto wire_s = [&](double places, double rate) {
+    return bytes * of_others(places, places_visited(places, dispatch)) / rate;
+  };
+  const double network_s =
+      placement.domains > 1 ? wire_s(placement.domains, kNetworkShare * hardware.network.nic_bytes_per_s) : 0;
+  const double link_s =
+      placement.per_domain > 1 ? wire_s(placement.ranks, kLinkShare * hardware.device.link_bytes_per_s) : 0;
   return {kStartup_s + std::max(network_s, link_s), Evidence::kExtrapolated};
 }
 

@@ -38,6 +38,7 @@ FrameworkProfile megatron_bridge_2026() {
   profile.permute_passes = 4;
   profile.host_moe_layer_s = 8.5e-3;
   profile.host_norm = 3;
+  profile.fsdp_exposed = 1;  // as in the only published runs with it: megatron_core_2025
   return profile;
 }
 
@@ -131,7 +132,9 @@ FrameworkProfile megatron_deepspeed_2023() {
 
 // nanotron: the Ultra-Scale Playbook's runs on H100 with EFA
 // (huggingface.co/spaces/nanotron/ultrascale-playbook). The host floor with tensor and pipeline parallelism
-// over several nodes is as measured, its cause unknown.
+// over several nodes is as measured, its cause unknown; so are the stalls of 0.6 s a transfer (which blocks
+// both ends) that nearly all pipelined runs on 512 GPUs or with 32 tensor ranks show, and most of those with
+// 2 to 16 replicas under ZeRO-0 on 32 to 128 GPUs.
 FrameworkProfile nanotron_2025() {
   FrameworkProfile profile;
   profile.name = "nanotron-2025";
@@ -144,9 +147,15 @@ FrameworkProfile nanotron_2025() {
   profile.host_backward_s = 2.7e-3;
   profile.host_by_tensor_s = {0, 0, 0, 0, 8.3e-3, 15.5e-3};
   profile.host_by_tensor_norm = 1.5;
-  profile.host_pipelined_s = {0, 8.3e-3, 13e-3, 21.5e-3, 46e-3, 125e-3};
+  profile.host_pipelined_s = {0, 8.3e-3, 13e-3, 21.5e-3, 46e-3, 88e-3};
   profile.tensor_parallel_exposed = 1;
   profile.transfer_extra_s = 1.5e-3;
+  profile.transfer_stall_s = 0.6;
+  profile.stall_from_gpus = 512;
+  profile.stall_from_tensor_degree = 32;
+  profile.stall_unsharded_below_replicas = 32;
+  profile.stall_unsharded_from_gpus = 32;
+  profile.stall_unsharded_to_gpus = 128;
   profile.split = SplitPolicy::kByCost;
   profile.gradient_reduce_hidden = 0.5;
   profile.sharded_reduce_hidden = 0.05;
@@ -194,16 +203,31 @@ FrameworkProfile torchtitan_2024() {
   profile.selective_gemm = 0.5;
   profile.selective_attention = 0;
   profile.selective_memory_bound = 1;
+  profile.selective_tensor_parallel = 0.5;
   profile.fp8_speedup = 1.5;
   profile.optimizer_extra_s = 10e-3;
   profile.fsdp_exposed = 0.1;
   return profile;
 }
 
-FrameworkProfile torchtitan_async_tp() {
-  FrameworkProfile profile = torchtitan_2024();
+FrameworkProfile with_async_tensor_parallel(FrameworkProfile profile) {
   profile.name += "-async-tp";
   profile.tensor_parallel_exposed = 0.4;
+  return profile;
+}
+
+// Without torch.compile element-wise kernels run one by one: docs/performance.md of 2024-08, A100.
+FrameworkProfile torchtitan_eager() {
+  FrameworkProfile profile = torchtitan_2024();
+  profile.name += "-eager";
+  profile.memory_bound_scale = 3.0;
+  return profile;
+}
+
+// Scaling by rows costs more than fp8 products save: benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md.
+FrameworkProfile with_row_scaled_fp8(FrameworkProfile profile) {
+  profile.name += "-fp8-rowwise";
+  profile.fp8_speedup = 0.8;
   return profile;
 }
 
@@ -224,8 +248,20 @@ FrameworkProfile maxtext_2025() {
   profile.selective_gemm = 0;
   profile.selective_attention = 1;
   profile.selective_memory_bound = 0;
+  profile.selective_tensor_parallel = 0;
   profile.causal_balanced = true;
   profile.fp8_speedup = 1.9;
+  return profile;
+}
+
+// DT-FM (arXiv 2206.01288): GPipe over a slow network, sends on streams of their own, attention that is not
+// fused, everything recomputed: its published runs on V100 (github.com/DS3Lab/DT-FM, 2022-04).
+FrameworkProfile dt_fm_2022() {
+  FrameworkProfile profile = megatron_2022();
+  profile.name = "dt-fm-2022";
+  profile.memory_bound_scale = 3;
+  profile.gpipe_transfer_overlaps = true;
+  profile.optimizer_extra_s = 1.2;
   return profile;
 }
 
@@ -269,9 +305,14 @@ std::vector<FrameworkProfile> all_profiles() {
           megatron_2022(),
           megatron_deepspeed_2023(),
           nanotron_2025(),
+          dt_fm_2022(),
           llm_foundry_2024(),
           torchtitan_2024(),
-          torchtitan_async_tp(),
+          torchtitan_eager(),
+          with_async_tensor_parallel(torchtitan_2024()),
+          with_async_tensor_parallel(torchtitan_eager()),
+          with_row_scaled_fp8(torchtitan_2024()),
+          with_row_scaled_fp8(with_async_tensor_parallel(torchtitan_2024())),
           maxtext_2025()};
 }
 
@@ -281,6 +322,18 @@ const std::vector<FrameworkProfile>& table() {
 }
 
 }  // namespace
+
+bool transfers_overlap(const Layout& layout, const FrameworkProfile& profile) {
+  if (layout.vpp > 1) return profile.transfer_overlaps;
+  return layout.schedule == Schedule::kGpipe && profile.gpipe_transfer_overlaps;
+}
+
+FrameworkProfile without_host_floor(FrameworkProfile profile) {
+  profile.host_forward_s = profile.host_backward_s = profile.host_moe_layer_s = 0;
+  profile.host_micro_batch_s = 0;
+  profile.host_by_tensor_s = profile.host_pipelined_s = {};
+  return profile;
+}
 
 std::span<const FrameworkProfile> framework_profiles() {
   return table();

@@ -65,17 +65,30 @@ struct FrameworkProfile {
   ContextExchange context_exchange = ContextExchange::kRing;
   bool causal_balanced =
       true;  // zigzag split of the sequence; false: the last rank does (2cp-1)/cp of the mean
-  bool transfer_overlaps = true;  // pipeline transfers run beside compute when interleaved
-  double transfer_extra_s = 0;    // per pipeline transfer, beyond the wire
+  bool transfer_overlaps = true;         // pipeline transfers run beside compute when interleaved
+  double transfer_extra_s = 0;           // per pipeline transfer, beyond the wire
+  bool gpipe_transfer_overlaps = false;  // the same under GPipe: a link works while both its ends compute
+  // More per transfer where runs stall; as measured, cause unknown: from so many GPUs or tensor ranks on, and
+  // without sharding (ZeRO-0) with 2 replicas to below so many, on a range of GPUs. 0: never.
+  double transfer_stall_s = 0;
+  int stall_from_gpus = 0;
+  int stall_from_tensor_degree = 0;
+  int stall_unsharded_below_replicas = 0;
+  int stall_unsharded_from_gpus = 0;
+  int stall_unsharded_to_gpus = 0;
   SplitPolicy split = SplitPolicy::kEven;
 
   // What "selective" recomputes of a layer's forward, by kind of work.
   double selective_gemm = 0;
   double selective_attention = 1;
   double selective_memory_bound = 0;
+  double selective_tensor_parallel = 0;  // 0.5: gathers are repeated, reduced outputs are kept
 
   // Data parallelism.
   double gradient_bytes = 4;  // per parameter, on the wire
+  // Seconds that compute loses per second of communication hidden under it: NCCL's kernels hold
+  // multiprocessors and memory bandwidth meanwhile.
+  double overlap_contention = 0;
   double gradient_reduce_hidden =
       1;                             // share of the last micro-batch's backward that hides gradient reduction
   double sharded_reduce_hidden = 1;  // the same under ZeRO-1 and 2
@@ -86,8 +99,14 @@ struct FrameworkProfile {
   double bucket_bytes_per_rank = 1e6 * 4;  // a bucket holds at least this times the data-parallel ranks
 };
 
+// Whether pipeline transfers run beside compute under the layout's schedule.
+bool transfers_overlap(const Layout& layout, const FrameworkProfile& profile);
+
 // The profile used for a framework when the user names no other.
 const FrameworkProfile& default_profile(Framework framework);
+
+// The same framework with a host that is never late: what its software converges on.
+FrameworkProfile without_host_floor(FrameworkProfile profile);
 
 // All shipped profiles; the one of a name, or null.
 std::span<const FrameworkProfile> framework_profiles();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "costmodel/device_profile.hpp"
+#include "costmodel/recipe.hpp"
 
 namespace trainfront::costmodel {
 
@@ -19,12 +20,18 @@ struct Device {
   DeviceProfile profile;
 };
 
+// The dense peak that utilisation is measured against.
+inline double dense_peak_flops_per_s(const Device& device, Precision precision) {
+  return precision == Precision::kFp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s;
+}
+
 // The scale-out network as one GPU sees it.
 struct Network {
   std::string kind;            // "InfiniBand NDR", "EFA v2", ...
   double nic_bytes_per_s = 0;  // one way, per GPU
   double latency_scale = 1;    // against InfiniBand NDR (EFA v2: 4 to 6)
   double efficiency = 0.93;    // of the line rate that large messages reach
+  double delay_s = 0;          // one way, on top of what latency_scale says: distance, or shaping
   bool rdma = true;            // false: no layout may put model parallelism on it
 };
 

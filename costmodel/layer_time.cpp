@@ -35,9 +35,14 @@ class Pricing {
   }
   Timed operator()(const Attention& attention) const {
     const bool own_factor = attention.backward && framework_.attention_backward_factor > 0;
-    Timed time = attention.backward && !own_factor
-                     ? attention_backward_time(hardware_.device, attention.shape)
-                     : attention_forward_time(hardware_.device, attention.shape);
+    const auto kernel = [&](const AttentionShape& shape) {
+      return attention.backward && !own_factor ? attention_backward_time(hardware_.device, shape)
+                                               : attention_forward_time(hardware_.device, shape);
+    };
+    Timed time = kernel(attention.shape);
+    if (attention.undivided.batch > 0) {
+      time.seconds = std::max(time.seconds, kernel(attention.undivided).seconds);
+    }
     time.seconds *= framework_.attention_scale * (own_factor ? framework_.attention_backward_factor : 1);
     // Kernels written for one generation gain nothing from the next one's instructions.
     const double rate = hardware_.device.profile.attention.flops_per_s;
@@ -63,8 +68,7 @@ class Pricing {
     return time;
   }
   Timed operator()(const Dispatch& dispatch) const {
-    Timed time = dispatch_time(hardware_, dispatch.tokens, dispatch.token_bytes, dispatch.copies,
-                               placements_[Group::kExpert]);
+    Timed time = dispatch_time(hardware_, dispatch, placements_[Group::kExpert]);
     time.seconds *= framework_.expert_parallel_exposed;
     return time;
   }
@@ -188,6 +192,7 @@ void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProf
   backward[Part::kGemm] += framework.selective_gemm * forward[Part::kGemm];
   backward[Part::kAttention] += framework.selective_attention * forward[Part::kAttention];
   backward[Part::kMemoryBound] += framework.selective_memory_bound * forward[Part::kMemoryBound];
+  backward[Part::kTensorParallel] += framework.selective_tensor_parallel * forward[Part::kTensorParallel];
 }
 
 void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus_per_node,

@@ -35,6 +35,17 @@ void append_run(LayoutCost& cost, const StageTime& time, const LocalParameters& 
   cost.runs[static_cast<std::size_t>(cost.run_count++)] = {1, time, parameters};
 }
 
+double transfer_stall_s(const Layout& layout, const FrameworkProfile& framework) {
+  if (framework.transfer_stall_s <= 0) return 0;
+  const bool large =
+      layout.gpus() >= framework.stall_from_gpus || layout.tp >= framework.stall_from_tensor_degree;
+  const bool unsharded = layout.zero == 0 && layout.dp > 1 &&
+                         layout.dp < framework.stall_unsharded_below_replicas &&
+                         layout.gpus() >= framework.stall_unsharded_from_gpus &&
+                         layout.gpus() <= framework.stall_unsharded_to_gpus;
+  return large || unsharded ? framework.transfer_stall_s : 0;
+}
+
 std::vector<StageTime> stage_sums(const std::vector<StageTime>& chunks, int stages) {
   std::vector<StageTime> sums(chunks.begin(), chunks.begin() + stages);
   for (std::size_t chunk = static_cast<std::size_t>(stages); chunk < chunks.size(); ++chunk) {
@@ -74,15 +85,20 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
   for (const bool crosses : {false, true}) {
     if (!crosses && layout.group_gpus() > hardware.domain_gpus) continue;  // can never lie in one domain
     LayoutCost::Placed& placed = crosses ? cost.far : cost.near;
+    const bool overlaps = transfers_overlap(layout, framework);
     if (layout.pp > 1) {
       const Placement pair{2, crosses ? 2 : 1, crosses ? 1 : 2};
       const Timed transfer = collective_time(hardware, Collective::kSendRecv, hidden_bytes, pair);
-      placed.transfer_s = transfer.seconds + framework.transfer_extra_s;
+      const double delay_s = crosses ? hardware.network.delay_s : 0;
+      placed.transfer_s = transfer.seconds + framework.transfer_extra_s + transfer_stall_s(layout, framework);
+      // A blocking transfer is a rendezvous: that the receiver is ready travels first.
+      if (!overlaps) placed.transfer_s += delay_s;
+      if (overlaps && layout.vpp == 1) placed.flight_s = delay_s;
       placed.tied_table_s = collective_time(hardware, Collective::kAllReduce, table_bytes, pair).seconds;
       if (crosses) cost.evidence = worst(cost.evidence, transfer.evidence);
     }
-    placed.curve = pipeline_curve(layout.schedule, loads.chunks, layout.pp, placed.transfer_s,
-                                  framework.transfer_overlaps);
+    placed.curve = pipeline_curve(layout.schedule, loads.chunks, layout.pp,
+                                  placed.transfer_s - placed.flight_s, overlaps, placed.flight_s);
   }
   return cost;
 }

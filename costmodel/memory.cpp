@@ -154,4 +154,16 @@ Fit memory_fit(double bytes, const Device& device) {
   return bytes > usable * (1 - kModelError) ? Fit::kBorderline : Fit::kFits;
 }
 
+std::string_view fit_name(Fit fit) {
+  switch (fit) {
+    case Fit::kFits:
+      return "fits";
+    case Fit::kBorderline:
+      return "borderline";
+    case Fit::kDoesNotFit:
+      break;
+  }
+  return "does not fit";
+}
+
 }  // namespace trainfront::costmodel

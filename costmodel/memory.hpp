@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "costmodel/hardware.hpp"
 #include "costmodel/layout.hpp"
@@ -79,5 +80,6 @@ double usable_memory_bytes(const Device& device);
 // How sure a fit is: within the model's own error of the limit it is borderline.
 enum class Fit : std::uint8_t { kFits, kBorderline, kDoesNotFit };
 Fit memory_fit(double bytes, const Device& device);
+std::string_view fit_name(Fit fit);  // "fits", "borderline", "does not fit"
 
 }  // namespace trainfront::costmodel

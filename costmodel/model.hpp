@@ -51,6 +51,9 @@ struct Model {
 
   int experts = 0;  // routed experts per MoE layer; 0: a dense model
   int experts_per_token = 0;
+  int expert_groups = 0;  // routing is limited: a token's experts lie in groups_per_token of so many
+                          // groups (DeepSeek-V3, arXiv 2412.19437, section 2.1.2); 0: anywhere
+  int groups_per_token = 0;
   int expert_ffn = 0;         // width of one routed expert
   int shared_expert_ffn = 0;  // summed width of the experts every token visits
   int dense_layers = 0;       // leading layers with a dense MLP

@@ -31,17 +31,22 @@ constexpr double kRingLinkShare = 0.82;  // of the scale-up link that a ring acr
 constexpr double kSwitchTreeShare =
     0.627;  // of the link: all_reduce in the switch, then a tree between domains
 constexpr double kPlainTreeShare = 0.64;  // the same without reduction in the switch
+// Domains of a node each are seen to reduce in their switches and then between them; two racks of NVL72 take
+// a ring instead (0.75 to 0.82 of the link: OCI's logs of 2 racks of GB200 and GB300).
+constexpr double kSwitchTreeMembers = 8;
 
 struct Group {
   double ranks, domains, per_domain;
   double rate;      // bytes/s of one domain's members into the network
   double nic_rate;  // line rate of one member
   double latency_scale;
+  double delay_s;  // of every message between domains, on top
+  bool rdma;
 };
 
 double tree_all_reduce(const Device& device, double bytes, const Group& group) {
   const double passes = 2 * (group.ranks - 1) / group.ranks;
-  const bool in_switch = device.profile.switch_reduce.min_ranks > 0;
+  const bool in_switch = device.profile.switch_reduce.min_ranks > 0 && group.per_domain <= kSwitchTreeMembers;
   const double link_rate =
       in_switch ? kSwitchTreeShare * device.link_bytes_per_s * passes / (1 + 1 / group.per_domain)
                 : kPlainTreeShare * device.link_bytes_per_s;
@@ -54,7 +59,7 @@ double tree_all_reduce(const Device& device, double bytes, const Group& group) {
     const double hops_s = (group.per_domain - 1) * protocol.tree_link_s +
                           levels * group.latency_scale * protocol.tree_network_s;
     best = std::min(best, protocol.base_s + 2 * protocol.tree_hop_scale * hops_s +
-                              bytes * passes / (rate * protocol.rate_share));
+                              2 * levels * group.delay_s + bytes * passes / (rate * protocol.rate_share));
   }
   return best;
 }
@@ -67,8 +72,9 @@ double ring(const Device& device, Collective collective, double bytes, const Gro
   double best = INFINITY;
   for (const Protocol& protocol : kProtocols) {
     const double latency_s =
-        protocol.base_s + rounds * ((group.ranks - group.domains) * protocol.ring_link_s +
-                                    group.domains * group.latency_scale * protocol.ring_network_s);
+        protocol.base_s +
+        rounds * ((group.ranks - group.domains) * protocol.ring_link_s +
+                  group.domains * (group.latency_scale * protocol.ring_network_s + group.delay_s));
     const double wire_s = bytes * passes / (rate * protocol.rate_share);
     // The sum is never below its parts: most protocols need no powers.
     if (std::max(latency_s, wire_s) < best) best = std::min(best, norm_sum(latency_s, wire_s, kRingNorm));
@@ -86,14 +92,16 @@ double all_to_all(const Device& device, double bytes, const Group& group) {
   const double part = bytes / group.ranks;
   const double link_s = part * (group.per_domain - 1) / (fit.link_share * device.link_bytes_per_s);
   const double network_s = part * (group.ranks - group.per_domain) / (share * group.nic_rate);
-  return kStart_s * group.latency_scale + fit.base_s + fit.per_rank_s * (group.ranks - 1) +
+  return kStart_s * group.latency_scale + group.delay_s + fit.base_s + fit.per_rank_s * (group.ranks - 1) +
          std::max(link_s, network_s);
 }
 
 // H100 to H100 on InfiniBand NDR: 19 us and 73 % of the line rate (vidur, h100_dgx send_recv over 2 nodes).
+// TCP between V100 at 1 to 10 Gb/s: 94 % (DT-FM's shaped networks).
 double send_recv(double bytes, const Group& group) {
-  constexpr double kStart_s = 19e-6, kRateShare = 0.73;
-  return kStart_s * group.latency_scale + bytes / (kRateShare * group.nic_rate);
+  constexpr double kStart_s = 19e-6, kRdmaShare = 0.73, kTcpShare = 0.94;
+  const double share = group.rdma ? kRdmaShare : kTcpShare;
+  return kStart_s * group.latency_scale + group.delay_s + bytes / (share * group.nic_rate);
 }
 
 // All_reduce logs reach 16 nodes (and one 128), the others 2; all-to-all has thin data altogether.
@@ -118,7 +126,9 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                     .per_domain = static_cast<double>(placement.per_domain),
                     .rate = placement.per_domain * network.nic_bytes_per_s * efficiency,
                     .nic_rate = network.nic_bytes_per_s,
-                    .latency_scale = is_measured ? measured.latency_scale : network.latency_scale};
+                    .latency_scale = is_measured ? measured.latency_scale : network.latency_scale,
+                    .delay_s = network.delay_s,
+                    .rdma = network.rdma};
   const Evidence of_network = is_measured && placement.domains <= measured.most_domains
                                   ? Evidence::kCalibrated
                                   : network_evidence(collective, placement.domains);

@@ -38,6 +38,9 @@ struct GroupedGemm {
 struct Attention {
   AttentionShape shape;
   bool backward = false;
+  // The same share of the work as whole sequences: context parallelism cuts it into smaller pieces, which
+  // never run faster. No batch: nothing is cut.
+  AttentionShape undivided = {};
 };
 
 struct MemoryTraffic {
@@ -58,6 +61,8 @@ struct Dispatch {
   double tokens = 0;  // that a GPU sends
   double token_bytes = 0;
   int copies = 0;  // experts per token
+  int groups = 0;  // of experts, when routing is limited to some of them
+  int groups_per_token = 0;
 };
 
 struct Operation {

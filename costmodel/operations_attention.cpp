@@ -77,9 +77,20 @@ AttentionShape attention_shape(const Recipe& recipe, const Layout& layout, const
   return shape;
 }
 
-void add_fused(OperationBuilder& builder, const AttentionShape& shape, double count) {
-  builder.add({"attention", Pass::kForward, count, Attention{shape, false}});
-  builder.add({"attention", Pass::kInputGradient, count, Attention{shape, true}});
+// The same share of the work as whole sequences of fewer heads.
+AttentionShape undivided_shape(const Recipe& recipe, const Layout& layout, AttentionShape shape,
+                               const HeadShape& own) {
+  shape.batch = layout.cp > 1 ? static_cast<double>(layout.micro_batch) / layout.cp : 0;
+  shape.queries = shape.keys = recipe.sequence_length;
+  shape.heads = own.heads;
+  shape.kv_heads = own.kv_heads;
+  return shape;
+}
+
+void add_fused(OperationBuilder& builder, const AttentionShape& shape, const AttentionShape& undivided,
+               double count) {
+  builder.add({"attention", Pass::kForward, count, Attention{shape, false, undivided}});
+  builder.add({"attention", Pass::kInputGradient, count, Attention{shape, true, undivided}});
 }
 
 // All scores, masked ones too, are computed by batched products and go through memory (Korthikanti et al.,
@@ -103,11 +114,12 @@ void add_unfused(OperationBuilder& builder, const AttentionShape& shape, double 
   product("key gradient", Pass::kInputGradient, shape.qk_dim, shape.keys);
 }
 
-void add_attention(OperationBuilder& builder, const AttentionShape& shape, double count,
-                   const FrameworkProfile& framework) {
+void add_attention(OperationBuilder& builder, const Recipe& recipe, const Layout& layout,
+                   const FrameworkProfile& framework, const HeadShape& own, double window, double count) {
   if (count <= 0) return;
+  const AttentionShape shape = attention_shape(recipe, layout, framework, own, window);
   if (framework.fused_attention) {
-    add_fused(builder, shape, count);
+    add_fused(builder, shape, undivided_shape(recipe, layout, shape, own), count);
   } else {
     add_unfused(builder, shape, count, framework.score_bytes);
   }
@@ -167,9 +179,8 @@ void add_attention_block(OperationBuilder& builder, const Model& model, const Re
     builder.add_traffic("rotary", MemoryBound::kRotary, 2 * tokens * rotated * kActivationBytes, 1);
   }
   const double full = static_cast<double>(full_attention_layers(model)) / model.layers;
-  add_attention(builder, attention_shape(recipe, layout, framework, own, 0), full, framework);
-  add_attention(builder, attention_shape(recipe, layout, framework, own, model.sliding_window), 1 - full,
-                framework);
+  add_attention(builder, recipe, layout, framework, own, 0, full);
+  add_attention(builder, recipe, layout, framework, own, model.sliding_window, 1 - full);
   add_context_exchange(builder, layout, framework, own);
   builder.add_linear("attention out", recipe.precision, tokens, model.hidden, own.heads * own.value_dim);
   builder.add_reduce_after("attention reduce", model.hidden);

@@ -2,13 +2,15 @@
 
 namespace trainfront::costmodel {
 
-// Dropless or capacity 1: a GPU's tokens visit experts_per_token experts each. Routing, dispatch to the
-// experts' owners, grouped products, return (arXiv 2504.14960 for the expert grid).
+// Dropless, or dropped above a capacity: a GPU's tokens visit experts_per_token experts each. Routing,
+// dispatch to the experts' owners, grouped products, return (arXiv 2504.14960 for the expert grid).
 void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe, const Layout& layout,
              const FrameworkProfile& framework) {
   const double hidden = model.hidden;
   const double own = builder.own_tokens();
-  const double sent = own * model.experts_per_token;
+  // A GPU sends as many tokens as it has; the busiest receives more.
+  const double imbalance = recipe.expert_imbalance * framework.expert_imbalance;
+  const double sent = own * model.experts_per_token * imbalance;
   const double assignments = sent * layout.etp;  // on one GPU; its expert tensor group works on the same ones
   const double experts = static_cast<double>(model.experts) / layout.ep;
   const double width = static_cast<double>(model.expert_ffn) / layout.etp;
@@ -22,7 +24,8 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
     if (layout.ep > 1 && framework.dispatcher == Dispatcher::kDeduplicated) {
       builder.add({"dispatch and combine", pass, 2,
-                   Dispatch{own, hidden * kActivationBytes, model.experts_per_token}});
+                   Dispatch{own * imbalance, hidden * kActivationBytes, model.experts_per_token,
+                            model.expert_groups, model.groups_per_token}});
     } else if (layout.ep > 1) {
       builder.add_communication("dispatch and combine", pass,
                                 {Collective::kAllToAll, sent * hidden * kActivationBytes, Group::kExpert}, 2);
@@ -34,7 +37,7 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
                                 {Collective::kReduceScatter, bytes, Group::kExpertTensor});
     }
   }
-  const double rows = assignments / experts * framework.expert_imbalance;
+  const double rows = assignments / experts;
   const int own_experts = static_cast<int>(experts);
   builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows, (model.gated ? 2 : 1) * width,
                              hidden);

@@ -152,9 +152,20 @@ PipelineCurve one_f_one_b_curve(std::span<const StageTime> stages) {
 }
 
 PipelineCurve pipeline_curve(Schedule schedule, std::span<const StageTime> chunks, int stages,
-                             double transfer_s, bool overlaps) {
+                             double transfer_s, bool overlaps, double flight_s) {
   const bool interleaved = chunks.size() > static_cast<std::size_t>(stages);
   if (interleaved && overlaps) return interleaved_curve(chunks, stages, transfer_s);
+  if (schedule == Schedule::kGpipe && overlaps) {
+    // A link is a stage of its own, between those that it joins.
+    std::vector<StageTime> with_links;
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+      if (chunk > 0) with_links.push_back({transfer_s, transfer_s, 0});
+      with_links.push_back(chunks[chunk]);
+    }
+    PipelineCurve curve = gpipe_curve(with_links);
+    curve.lines[0].fixed_s += 2 * (stages - 1) * flight_s;  // every path goes over every link, there and back
+    return curve;
+  }
   std::vector<StageTime> blocked(chunks.begin(), chunks.end());
   for (std::size_t chunk = 0; chunk < blocked.size(); ++chunk) {
     if (chunk + 1 < blocked.size()) blocked[chunk].forward_s += transfer_s;

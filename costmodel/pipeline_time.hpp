@@ -75,9 +75,10 @@ double zero_bubble_time(std::span<const StageTime> stages, int micro_batches);
 PipelineCurve zero_bubble_curve(std::span<const StageTime> stages);
 
 // The curve of a schedule; chunks as in interleaved_curve, one a stage unless interleaved. transfer_s is what
-// a micro-batch takes to the next stage, and back: beside compute when interleaved and `overlaps`, else with
-// the sender's pass.
+// a micro-batch takes to the next stage, and back: beside compute when `overlaps` (interleaved and GPipe
+// only), else with the sender's pass. flight_s, under overlapped GPipe: on its way for so much longer, the
+// link free.
 PipelineCurve pipeline_curve(Schedule schedule, std::span<const StageTime> chunks, int stages,
-                             double transfer_s, bool overlaps);
+                             double transfer_s, bool overlaps, double flight_s = 0);
 
 }  // namespace trainfront::costmodel

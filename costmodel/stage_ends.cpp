@@ -48,10 +48,14 @@ StageEnds stage_ends(const LayoutCost& cost, const ReplicaCosts& replicas, const
         std::max(1.0, held.dense / dense.bucket + (held.expert > 0 ? held.expert / expert.bucket : 0));
     const double hidden =
         layout.zero == 0 ? framework.gradient_reduce_hidden : framework.sharded_reduce_hidden;
-    const double exposed_s = exposed_after(reduce_s, buckets, backward_s, hidden);
+    const auto slowed = [&](double exposed_s, double total_s) {
+      return exposed_s + framework.overlap_contention * std::max(0.0, total_s - exposed_s);
+    };
+    const double exposed_s = slowed(exposed_after(reduce_s, buckets, backward_s, hidden), reduce_s);
     (replicas.every_micro_batch ? ends.every_backward_s : ends.reduce_s) = exposed_s;
-    ends.gather_s =
-        framework.parameter_gather_overlaps ? exposed_after(gather_s, buckets, forward_s, 1) : gather_s;
+    ends.gather_s = framework.parameter_gather_overlaps
+                        ? slowed(exposed_after(gather_s, buckets, forward_s, 1), gather_s)
+                        : gather_s;
   }
   const double state = layout.zero == 0 ? held.total()
                                         : held.dense / static_cast<double>(replicas.dense.shard) +

@@ -54,6 +54,7 @@ StageMemoryBuilder::StageMemoryBuilder(const Model& model, const Recipe& recipe,
         static_cast<double>(counts.expert) * model.experts / (static_cast<double>(layout.ep) * layout.etp);
   }
   table_parameters_ = static_cast<double>(held_vocabulary(model, layout)) * model.hidden / tp;
+  expert_imbalance_ = recipe.expert_imbalance;
   tokens_ = static_cast<double>(layout.micro_batch) * recipe.sequence_length / layout.cp;
   hidden_token_bytes_ = 2.0 * model.hidden * tokens_ / (layout.sp ? tp : 1.0);
 }
@@ -145,7 +146,8 @@ void StageMemoryBuilder::add_buffers(StageMemory& stage, const Blocks& blocks) c
   if (layout_.pp > 1) stage.buffer_bytes += profile_.transient_hidden * hidden_token_bytes_;
   if (blocks.moe > 0) {
     // What is being dispatched and combined.
-    stage.buffer_bytes += 4.0 * model_.hidden * model_.experts_per_token * layout_.etp * tokens_ / layout_.tp;
+    stage.buffer_bytes += 4.0 * model_.hidden * model_.experts_per_token * expert_imbalance_ * layout_.etp *
+                          tokens_ / layout_.tp;
   }
   const double block = std::max(blocks.dense > 0 ? dense_layer_parameters_ : 0,
                                 blocks.moe > 0 ? moe_layer_parameters_ + expert_layer_parameters_ : 0);

@@ -35,8 +35,9 @@ class StageMemoryBuilder {
   double moe_layer_parameters_ = 0;     // without the routed experts
   double expert_layer_parameters_ = 0;  // routed experts of one block
   double table_parameters_ = 0;         // one of embedding and head
-  double tokens_ = 0;                   // of one micro-batch on one context-parallel rank
-  double hidden_token_bytes_ = 0;       // one hidden state of a micro-batch
+  double expert_imbalance_ = 1;
+  double tokens_ = 0;              // of one micro-batch on one context-parallel rank
+  double hidden_token_bytes_ = 0;  // one hidden state of a micro-batch
 };
 
 }  // namespace trainfront::costmodel

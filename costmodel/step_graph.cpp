@@ -12,14 +12,16 @@ namespace {
 
 class Builder {
  public:
-  Builder(const LayoutCost& cost, const std::vector<StageTime>& chunks, bool blocking, double transfer_s,
+  Builder(const LayoutCost& cost, const std::vector<StageTime>& chunks, const LayoutCost::Placed& placed,
           int micro_batches)
       : layout_(cost.layout),
         chunks_(chunks),
-        blocking_(blocking),
-        transfer_s_(transfer_s),
+        links_(cost.layout.vpp == 1 && transfers_overlap(cost.layout, *cost.framework)),
+        blocking_(!transfers_overlap(cost.layout, *cost.framework)),
+        transfer_s_(placed.transfer_s - placed.flight_s),
+        flight_s_(placed.flight_s),
         micro_batches_(micro_batches),
-        graph_(cost.layout.pp + 1),
+        graph_(links_ ? 2 * cost.layout.pp : cost.layout.pp + 1),
         first_(chunks.size() * static_cast<std::size_t>(micro_batches) * 2, -1),
         last_(first_) {}
 
@@ -36,7 +38,7 @@ class Builder {
 
   void connect() {
     const int positions = static_cast<int>(chunks_.size());
-    const double delay_s = blocking_ ? 0 : transfer_s_;
+    const double delay_s = blocking_ ? 0 : links_ ? flight_s_ : transfer_s_;
     for (int position = 0; position < positions; ++position) {
       for (int i = 0; i < micro_batches_; ++i) {
         if (position > 0) {
@@ -65,6 +67,17 @@ class Builder {
     return graph_.add({stage, seconds, work, stage, chunk, micro_batch});
   }
 
+  // Over the link from `stage` to the next, or back over it, after what is sent is there.
+  int send(int stage, int working) {
+    GraphNode node = graph_.nodes()[static_cast<std::size_t>(working)];
+    node.resource = layout_.pp + 1 + stage;
+    node.seconds = transfer_s_;
+    node.work = Work::kTransfer;
+    const int sending = graph_.add(node);
+    graph_.depend(working, sending);
+    return sending;
+  }
+
   std::size_t slot(int position, int micro_batch, bool forward) const {
     return (static_cast<std::size_t>(position) * static_cast<std::size_t>(micro_batches_) +
             static_cast<std::size_t>(micro_batch)) *
@@ -90,15 +103,18 @@ class Builder {
     const int working = node(operation.work, seconds);
     const int positions = static_cast<int>(chunks_.size());
     const bool sends = forward ? position + 1 < positions : position > 0;
-    const int sending = sends && blocking_ ? node(Work::kTransfer, transfer_s_) : working;
+    int sending = working;
+    if (sends && blocking_) sending = node(Work::kTransfer, transfer_s_);
+    if (sends && links_) sending = send(forward ? stage : stage - 1, working);
     first_[slot(position, operation.micro_batch, forward)] = moving >= 0 ? moving : working;
     last_[slot(position, operation.micro_batch, forward)] = sending;
   }
 
   const Layout& layout_;
   const std::vector<StageTime>& chunks_;
-  bool blocking_;
-  double transfer_s_;
+  bool links_;     // transfers take their turn on links
+  bool blocking_;  // or the sender's time; else they arrive so much later
+  double transfer_s_, flight_s_;
   int micro_batches_;
   Graph graph_;
   std::vector<int> first_, last_;  // nodes of a pass: what waits for data, what others wait for
@@ -128,9 +144,7 @@ StepGraph step_graph(const Model& model, const Recipe& recipe, const Layout& lay
     step.chunks.push_back(chunk_time(times, chunk_blocks(model, split, chunk)));
   }
   const LayoutCost::Placed& placed = cost.placed(data_parallel.crosses_network);
-  const bool blocking = !(layout.vpp > 1 && framework.transfer_overlaps);
-  Builder builder(cost, loads.chunks, blocking, placed.transfer_s,
-                  static_cast<int>(micro_batches(layout, global_batch)));
+  Builder builder(cost, loads.chunks, placed, static_cast<int>(micro_batches(layout, global_batch)));
   for (int stage = 0; stage < layout.pp; ++stage) {
     StageRun run;
     run.parameters = loads.parameters[static_cast<std::size_t>(stage)];

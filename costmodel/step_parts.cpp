@@ -41,7 +41,7 @@ StepParts step_parts(const Model& model, const Recipe& recipe, const Layout& lay
   LayoutCost no_transfers = cost;
   no_transfers.far.transfer_s = 0;
   no_transfers.far.curve =
-      pipeline_curve(layout.schedule, loads.chunks, layout.pp, 0, framework.transfer_overlaps);
+      pipeline_curve(layout.schedule, loads.chunks, layout.pp, 0, transfers_overlap(layout, framework));
   const double without_s = flush_time(no_transfers, true, micro);
   const double flush_s = flush_time(cost, data_parallel.crosses_network, micro);
 

@@ -73,6 +73,7 @@ struct LayoutCost {
   struct Placed {
     PipelineCurve curve;
     double transfer_s = 0;    // of one micro-batch to the next stage
+    double flight_s = 0;      // of it, what does not keep the link busy: the delay, under overlapped GPipe
     double tied_table_s = 0;  // all-reduce of a table that both ends hold
   };
   Placed near, far;

@@ -58,6 +58,19 @@ void read_qwen3_moe(HfFields& fields, Model& model) {
   read_qwen_experts(fields, model);
 }
 
+// Group-limited routing: without it, or with all groups open, a token's experts lie anywhere.
+void read_hf_expert_groups(HfFields& fields, Model& model) {
+  const int groups = fields.optional("n_group", 0);
+  const int chosen = fields.optional("topk_group", 0);
+  if (groups <= 1 || chosen < 1 || chosen >= groups) return;
+  if (model.experts % groups != 0) {
+    fields.refuse("n_group", fmt::format("{} does not divide {} experts", groups, model.experts));
+    return;
+  }
+  model.expert_groups = groups;
+  model.groups_per_token = chosen;
+}
+
 // DeepSeek-V2, V3 and what is built like them: latent attention, shared experts, leading dense layers.
 void read_deepseek(HfFields& fields, Model& model) {
   model.layers = fields.required("num_hidden_layers", kMaxLayers);
@@ -82,6 +95,7 @@ void read_deepseek(HfFields& fields, Model& model) {
   model.experts = fields.required("n_routed_experts");
   model.experts_per_token = fields.required("num_experts_per_tok");
   model.expert_ffn = fields.required("moe_intermediate_size");
+  read_hf_expert_groups(fields, model);
   model.dense_layers = fields.optional("first_k_dense_replace", 0, kMaxLayers);
   if (model.dense_layers > 0) model.ffn = fields.required("intermediate_size");
   const std::int64_t shared = std::int64_t{fields.optional("n_shared_experts", 0)} * model.expert_ffn;

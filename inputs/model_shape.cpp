@@ -54,6 +54,8 @@ void read_experts(Section& section, Model& model) {
   } else {
     model.shared_expert_ffn = shared * width;
   }
+  model.expert_groups = expert_count("expert_groups", false, 0, 2);
+  model.groups_per_token = expert_count("groups_per_token", false, 0, 1);
   model.router_bias = section.boolean("router_bias").value_or(false);
   model.expert_bias = section.boolean("expert_bias").value_or(false);
 }
@@ -110,6 +112,13 @@ std::string shape_conflict(const Model& model) {
     return fmt::format("heads {} is no multiple of kv_heads {}", model.heads, model.kv_heads);
   if (model.experts_per_token > model.experts)
     return fmt::format("a token visits {} experts, but there are {}", model.experts_per_token, model.experts);
+  if ((model.expert_groups > 0) != (model.groups_per_token > 0))
+    return "expert_groups and groups_per_token limit routing together; one of them is missing";
+  if (model.expert_groups > 0 && model.experts % model.expert_groups != 0)
+    return fmt::format("{} experts do not split into {} groups", model.experts, model.expert_groups);
+  if (model.groups_per_token > model.expert_groups)
+    return fmt::format("a token visits {} groups of experts, but there are {}", model.groups_per_token,
+                       model.expert_groups);
   if (model.is_moe() && model.dense_layers > model.layers)
     return fmt::format("{} leading dense layers, but {} layers in all", model.dense_layers, model.layers);
   if (model.is_moe() && model.layers > 0 && (model.layers - model.dense_layers) / model.moe_every == 0)

@@ -42,6 +42,20 @@ RunFramework fully_sharded(std::string profile) {
   return {.rules = Framework::kTorchtitan, .profile = std::move(profile), .default_zero = 3};
 }
 
+// Runs that do not say torch.compile are taken to go without: until 2025 it was an option.
+RunFramework torchtitan(const RunRow& row) {
+  const std::string notes = lower_case(row.notes);
+  const std::string precision = lower_case(row.precision);
+  const bool row_scaled = contains(precision, "rowwise");
+  std::string profile = "torchtitan-2024";
+  if (!contains(notes, "compile") && !row_scaled) profile += "-eager";
+  if (contains(notes, "asynctp") || contains(notes, "async tp")) profile += "-async-tp";
+  if (row_scaled) profile += "-fp8-rowwise";
+  RunFramework result = fully_sharded(std::move(profile));
+  result.fills_pipeline = true;
+  return result;
+}
+
 RunFramework plain_megatron(const RunRow& row, const std::string& name) {
   const double year = row.year.value_or(2026);
   if (contains(name, "core 0.") || contains(name, "mcore")) {
@@ -49,7 +63,11 @@ RunFramework plain_megatron(const RunRow& row, const std::string& name) {
     result.experts_follow_tp = !contains(name, "folding");
     return result;
   }
-  if (year >= 2025) return megatron("megatron-2026");
+  if (year >= 2025) {
+    RunFramework result = megatron("megatron-2026");
+    result.era_known = row.year.has_value();
+    return result;
+  }
   // Until flash attention came, in 2023, gradients were reduced without the distributed optimizer.
   RunFramework result = megatron(year <= 2022 ? "megatron-2022" : "megatron-2023");
   result.default_zero = year <= 2022 ? 0 : 1;
@@ -66,6 +84,12 @@ RunFramework read_framework(const RunRow& row) {
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return contains(name, word); });
   };
+  if (contains(name, "dt-fm")) {
+    RunFramework result = megatron("dt-fm-2022");
+    result.default_zero = 0;
+    result.default_recompute = Recompute::kFull;
+    return result;
+  }
   if (contains(name, "nanotron")) return megatron("nanotron-2025");
   if (is_any_of({"megatron-deepspeed", "neox"})) {
     RunFramework result = megatron("megatron-deepspeed-2023");
@@ -78,11 +102,7 @@ RunFramework read_framework(const RunRow& row) {
   if (is_any_of({"megatron", "mcore", "megascale", "interne", "internlm", "colossal"}))
     return plain_megatron(row, name);
   if (is_any_of({"foundry", "composer"})) return fully_sharded("llm-foundry-2024");
-  if (contains(name, "torchtitan")) {
-    const std::string notes = lower_case(row.notes);
-    const bool asynchronous = contains(notes, "asynctp") || contains(notes, "async tp");
-    return fully_sharded(asynchronous ? "torchtitan-2024-async-tp" : "torchtitan-2024");
-  }
+  if (contains(name, "torchtitan")) return torchtitan(row);
   if (is_any_of({"maxtext", "paxml", "jax", "levanter", "t5x"})) {
     RunFramework result = fully_sharded("maxtext-2025");
     result.default_recompute = Recompute::kFull;  // MaxText's remat_policy
@@ -92,7 +112,7 @@ RunFramework read_framework(const RunRow& row) {
   if (is_any_of({"fsdp", "olmo", "litgpt", "lit-gpt", "lightning", "prime"}))
     return fully_sharded("torchtitan-2024");
   RunFramework result = megatron("megatron-2026");
-  result.known = false;
+  result.known = result.era_known = false;
   return result;
 }
 

@@ -15,7 +15,9 @@ struct RunFramework {
   bool default_sequence_parallel = true;  // with tp > 1
   bool experts_follow_tp = false;         // expert tensor parallelism is tp unless stated
   costmodel::Recompute default_recompute = costmodel::Recompute::kNone;
-  bool known = true;  // false: the name says nothing, and Megatron stands in
+  bool fills_pipeline = false;  // micro-batches not stated: as many as there are stages
+  bool known = true;            // false: the name says nothing, and Megatron stands in
+  bool era_known = true;        // false: which software of which date is open, and so the host's floor
 };
 
 RunFramework read_framework(const RunRow& row);

@@ -54,4 +54,13 @@ costmodel::Network run_network(const Catalog& catalog, const DeviceEntry& device
   return network;
 }
 
+costmodel::Network slow_network(const Catalog& catalog, double gbit_per_s, std::string_view interconnect,
+                                int gpus_per_node) {
+  costmodel::Network network;
+  if (const NetworkEntry* kind = catalog.find_network("tcp")) network = kind->network;
+  network.nic_bytes_per_s = gbit_per_s * 1e9 / 8 / gpus_per_node;
+  network.delay_s = read_delay_s(interconnect);
+  return network;
+}
+
 }  // namespace trainfront::inputs

@@ -17,4 +17,9 @@ const DeviceEntry* find_run_device(const Catalog& catalog, std::string_view gpu)
 costmodel::Network run_network(const Catalog& catalog, const DeviceEntry& device,
                                std::string_view interconnect, int gpus_per_node);
 
+// Ethernet of so many Gb/s a node, with the one-way delay that the interconnect's words state ("delay 50
+// ms").
+costmodel::Network slow_network(const Catalog& catalog, double gbit_per_s, std::string_view interconnect,
+                                int gpus_per_node);
+
 }  // namespace trainfront::inputs

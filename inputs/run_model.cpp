@@ -13,6 +13,8 @@ using costmodel::Model;
 
 // GPT-2's vocabulary, the default of the GPT scripts of Megatron and its kin.
 constexpr int kGptVocabulary = 50257;
+// For tables that call it tiny: embedding and head then cost next to nothing.
+constexpr int kTinyVocabulary = 256;
 
 std::optional<int> whole(const std::optional<double>& value) {
   if (!value || *value != std::floor(*value) || *value < 0 || *value > 1e9) return std::nullopt;
@@ -80,6 +82,10 @@ void fill_defaults(const RunRow& row, Model& model, std::vector<std::string>& as
   if (model.ffn == 0 && model.experts == 0) {
     model.ffn = 4 * model.hidden;
     assumed.push_back("MLP width 4 x hidden");
+  }
+  if (model.vocab == 0 && row.notes.find("tiny vocab") != std::string::npos) {
+    model.vocab = kTinyVocabulary;
+    assumed.push_back("a tiny vocabulary");
   }
   if (model.vocab == 0) {
     model.vocab = kGptVocabulary;

@@ -99,6 +99,7 @@ bool SetupReader::read_how() {
   framework_ = read_framework(row_);
   if (!framework_.known) setup_.assumed.push_back("Megatron in the place of " + in_quotes(row_.framework));
   setup_.framework_profile = framework_.profile;
+  setup_.era_known = framework_.era_known;
   setup_.layout.framework = framework_.rules;
   const auto precision = read_precision(row_.precision);
   if (!precision) return refuse("precision " + in_quotes(row_.precision) + " is not modelled");
@@ -133,7 +134,10 @@ bool SetupReader::read_hardware() {
   hardware.gpus_per_node = per_node;
   hardware.domain_gpus = entry->domain_gpus > 8 ? entry->domain_gpus : std::min(per_node, entry->domain_gpus);
   hardware.network = run_network(catalog_, *entry, row_.interconnect, per_node);
-  if (row_.wan_gbps) return refuse("a shaped network between single GPUs");
+  if (row_.wan_gbps) {
+    if (!(*row_.wan_gbps > 0)) return refuse("wan_gbps is not above 0");
+    hardware.network = slow_network(catalog_, *row_.wan_gbps, row_.interconnect, per_node);
+  }
   if (setup_.recipe.precision == costmodel::Precision::kFp8 && !(entry->device.fp8_flops_per_s > 0)) {
     return refuse("fp8 on a GPU without it");
   }
@@ -219,7 +223,13 @@ bool SetupReader::read_state() {
 bool SetupReader::read_batches() {
   Layout& layout = setup_.layout;
   if (!read_degree(row_.micro_batch, "micro_batch", layout.micro_batch)) return false;
-  if (!row_.micro_batch) setup_.assumed.push_back("micro-batches of one sequence");
+  if (!row_.micro_batch && framework_.fills_pipeline && layout.pp > 1 &&
+      setup_.global_batch % (std::int64_t{layout.dp} * layout.pp) == 0) {
+    layout.micro_batch = static_cast<int>(setup_.global_batch / (std::int64_t{layout.dp} * layout.pp));
+    setup_.assumed.push_back("as many micro-batches as stages");
+  } else if (!row_.micro_batch) {
+    setup_.assumed.push_back("micro-batches of one sequence");
+  }
   const std::int64_t unit = std::int64_t{layout.dp} * layout.micro_batch;
   if (setup_.global_batch % unit != 0) return refuse("the global batch is no whole number of micro-batches");
   if (layout.vpp > 1 && layout.framework == costmodel::Framework::kMegatron &&

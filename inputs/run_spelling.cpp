@@ -173,6 +173,8 @@ Interconnect read_interconnect(std::string_view text, int gpus_per_node) {
     result.kind = "efa";
   } else if (contains(word, "roce")) {
     result.kind = "roce-v2";
+  } else if (contains(word, "p3.")) {  // AWS P3 has Ethernet
+    result.kind = "tcp";
   } else if (contains(word, "infiniband") || contains(word, " ib") || contains(word, "hdr") ||
              contains(word, "ndr")) {
     result.kind = "infiniband";
@@ -182,6 +184,20 @@ Interconnect read_interconnect(std::string_view text, int gpus_per_node) {
   const double per_gpu = contains(word, "per gpu") ? 1 : (rate.count > 0 ? rate.count : 1) / gpus_per_node;
   result.nic_bytes_per_s = rate.gbit_per_s * 1e9 / 8 * per_gpu;
   return result;
+}
+
+double read_delay_s(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_digit(text[at])) {
+      ++at;
+      continue;
+    }
+    const double value = number_at(text, at);
+    std::size_t unit = at;
+    while (unit < text.size() && text[unit] == ' ') ++unit;
+    if (text.substr(unit, 2) == "ms") return value * 1e-3;
+  }
+  return 0;
 }
 
 }  // namespace trainfront::inputs

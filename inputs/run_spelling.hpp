@@ -48,6 +48,9 @@ struct Interconnect {
 };
 Interconnect read_interconnect(std::string_view text, int gpus_per_node);
 
+// "delay 50 ms", "0.1ms; up to 10 Gbps": one way, in seconds; 0 where the text does not say.
+double read_delay_s(std::string_view text);
+
 // Letters and digits alone, lower case, without what stands in parentheses: "Llama 3.1 405B" and
 // "LLAMA3.1_405B" agree.
 std::string plain_name(std::string_view text);

@@ -74,6 +74,7 @@ RecipeSection read_recipe_section(Section& section, std::vector<std::string>& no
   static const std::vector<std::string> kPrecisions{"bf16", "fp8"};
   static const std::vector<std::string> kOptimizers{"adam", "sgd"};
   constexpr double kMaxTokens = 1e18;
+  constexpr double kMaxImbalance = 1e3;
   RecipeSection read;
   section.require("tokens");
   section.require("sequence_length");
@@ -88,6 +89,7 @@ RecipeSection read_recipe_section(Section& section, std::vector<std::string>& no
       static_cast<costmodel::Optimizer>(section.choice("optimizer", kOptimizers).value_or(0));
   read.recipe.critical_batch_tokens =
       section.number("critical_batch_tokens", {0, kMaxTokens, false}).value_or(0);
+  read.recipe.expert_imbalance = section.number("expert_imbalance", {1, kMaxImbalance, false}).value_or(1);
 
   if (!read.global_batches.empty() && read.recipe.sequence_length > 0 && read.recipe.tokens > 0) {
     const double batch = static_cast<double>(read.global_batches.back()) * read.recipe.sequence_length;

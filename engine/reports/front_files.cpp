@@ -50,7 +50,8 @@ void write_problem(const search::Space& space, JsonWriter& json) {
   json.begin_object("recipe").field("tokens", problem.recipe.tokens);
   json.field("sequence_length", problem.recipe.sequence_length);
   json.field("precision", name(problem.recipe.precision)).field("optimizer", name(problem.recipe.optimizer));
-  json.field("critical_batch_tokens", problem.recipe.critical_batch_tokens).end_object();
+  json.field("critical_batch_tokens", problem.recipe.critical_batch_tokens);
+  json.field("expert_imbalance", problem.recipe.expert_imbalance).end_object();
 
   json.begin_array("global_batch");
   for (const std::int64_t batch : problem.global_batches) json.value(batch);

@@ -161,16 +161,19 @@ std::string accuracy_text(const AccuracyReport& report) {
 }
 
 std::string accuracy_rows_csv(std::span<const RunPrediction> runs) {
-  std::string text = inputs::csv_line({"id", "source", "quantity", "measured", "predicted", "ape", "model",
-                                       "split", "gpus", "mfu", "framework_profile", "evidence",
-                                       "measured_memory_gib", "predicted_memory_gib", "assumed"});
+  std::string text =
+      inputs::csv_line({"id", "source", "quantity", "measured", "predicted", "ape", "model", "split", "gpus",
+                        "mfu", "mfu_full_attention", "framework_profile", "evidence", "measured_memory_gib",
+                        "predicted_memory_gib", "fit", "predicted_without_host", "era", "assumed"});
   for (const RunPrediction& run : runs) {
-    text += inputs::csv_line({run.id, run.source, run.quantity, exact_decimal(run.measured),
-                              exact_decimal(run.predicted), exact_decimal(100 * run.ape()), run.model,
-                              run.split, std::to_string(run.gpus), exact_decimal(run.mfu),
-                              run.framework_profile, std::string(evidence_name(run.evidence)),
-                              run.measured_memory_gib ? exact_decimal(*run.measured_memory_gib) : "",
-                              exact_decimal(run.predicted_memory_gib), joined(run.assumed)});
+    text += inputs::csv_line(
+        {run.id, run.source, run.quantity, exact_decimal(run.measured), exact_decimal(run.predicted),
+         exact_decimal(100 * run.ape()), run.model, run.split, std::to_string(run.gpus),
+         exact_decimal(run.mfu), exact_decimal(run.mfu_full_attention), run.framework_profile,
+         std::string(evidence_name(run.evidence)),
+         run.measured_memory_gib ? exact_decimal(*run.measured_memory_gib) : "",
+         exact_decimal(run.predicted_memory_gib), std::string(costmodel::fit_name(run.fit)),
+         exact_decimal(run.predicted_without_host), run.era_known ? "known" : "open", joined(run.assumed)});
   }
   return text;
 }

@@ -58,18 +58,24 @@ const costmodel::FrameworkProfile& profile_of(const RunSetup& setup, Predictions
   return fallback;
 }
 
-// Allocated bytes, as frameworks print them: without what the CUDA context and NCCL take beside the
-// allocator.
-double allocated_gib(const RunSetup& setup) {
-  const bool nanotron = setup.framework_profile.starts_with("nanotron");
-  const costmodel::MemoryProfile& profile = nanotron
+// Nanotron's profile is fitted to the bytes that runs print, and has no more overhead than they have.
+bool has_own_memory_profile(const RunSetup& setup) {
+  return setup.framework_profile.starts_with("nanotron");
+}
+
+costmodel::MemoryParts peak_memory_parts(const RunSetup& setup) {
+  const costmodel::MemoryProfile& profile = has_own_memory_profile(setup)
                                                 ? costmodel::nanotron_memory_profile()
                                                 : costmodel::default_memory_profile(setup.layout.framework);
   const costmodel::LayoutMemory memory =
       costmodel::layout_memory(setup.model, setup.recipe, setup.layout, profile);
-  const costmodel::MemoryParts parts =
-      costmodel::peak_memory(memory, setup.layout.dp, setup.global_batch).parts;
-  return (parts.total() - (nanotron ? 0.0 : parts.overhead)) / kGib;
+  return costmodel::peak_memory(memory, setup.layout.dp, setup.global_batch).parts;
+}
+
+double step_seconds(const RunSetup& setup, const costmodel::FrameworkProfile& framework) {
+  const costmodel::LayoutCost cost =
+      costmodel::layout_cost(setup.model, setup.recipe, setup.layout, setup.hardware, framework);
+  return costmodel::step_time(cost, setup.layout.dp, setup.global_batch, {}).with_stacks(1);
 }
 
 // The prediction, or nothing if the model gives no finite time.
@@ -97,22 +103,35 @@ std::optional<RunPrediction> predict(const inputs::RunRow& row, const RunSetup& 
   run.is_moe = setup.model.is_moe();
   run.assumed = setup.assumed;
   run.measured_memory_gib = setup.memory_gib;
-  run.predicted_memory_gib = allocated_gib(setup);
+  // As frameworks print it: without what the CUDA context and NCCL take beside the allocator.
+  const costmodel::MemoryParts memory = peak_memory_parts(setup);
+  run.predicted_memory_gib =
+      (memory.total() - (has_own_memory_profile(setup) ? 0.0 : memory.overhead)) / kGib;
+  run.fit = costmodel::memory_fit(memory.total(), setup.hardware.device);
 
   const double tokens_per_gpu = static_cast<double>(setup.global_batch) * setup.recipe.sequence_length /
                                 static_cast<double>(setup.gpus);
   run.predicted_tokens_per_s_per_gpu = tokens_per_gpu / step_s;
+  run.era_known = setup.era_known;
+  const double without_host_s = step_seconds(setup, costmodel::without_host_floor(framework));
   if (setup.quantity == RunQuantity::kStepTime) {
     run.predicted = step_s;
+    run.predicted_without_host = without_host_s;
     run.measured_tokens_per_s_per_gpu = tokens_per_gpu / setup.measured;
   } else {
     run.predicted = run.predicted_tokens_per_s_per_gpu * units_per_speed(setup);
+    run.predicted_without_host = tokens_per_gpu / without_host_s * units_per_speed(setup);
     run.measured_tokens_per_s_per_gpu = setup.measured / units_per_speed(setup);
   }
-  const costmodel::TokenFlops flops = costmodel::training_flops_per_token(
-      setup.model, setup.recipe.sequence_length, costmodel::AttentionCount::kFull);
-  run.mfu = costmodel::model_flops_utilization(flops.total(), run.predicted_tokens_per_s_per_gpu,
-                                               setup.hardware.device.bf16_flops_per_s);
+  const auto utilization = [&](costmodel::AttentionCount count) {
+    const costmodel::TokenFlops flops =
+        costmodel::training_flops_per_token(setup.model, setup.recipe.sequence_length, count);
+    return costmodel::model_flops_utilization(
+        flops.total(), run.predicted_tokens_per_s_per_gpu,
+        costmodel::dense_peak_flops_per_s(setup.hardware.device, setup.recipe.precision));
+  };
+  run.mfu = utilization(costmodel::AttentionCount::kCausal);
+  run.mfu_full_attention = utilization(costmodel::AttentionCount::kFull);
   return run;
 }
 

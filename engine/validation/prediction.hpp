@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/evidence.hpp"
+#include "costmodel/memory.hpp"
 #include "inputs/catalog.hpp"
 #include "inputs/run_table.hpp"
 
@@ -20,7 +21,14 @@ struct RunPrediction {
   double measured_tokens_per_s_per_gpu =
       0;  // the quantity turned into speed; for ranking layouts and the plot
   double predicted_tokens_per_s_per_gpu = 0;
-  double mfu = 0;  // predicted, all of the scores counted
+  // Of the same setup with a host that is never late; with the prediction it brackets what software of
+  // another date does.
+  double predicted_without_host = 0;
+  bool era_known = true;
+  // Predicted, of the dense peak at the run's precision, as in front.csv: half of the scores counted, and
+  // all.
+  double mfu = 0;
+  double mfu_full_attention = 0;
   std::int64_t gpus = 0;
   int sequence_length = 0;
   int micro_batches = 0;
@@ -28,6 +36,7 @@ struct RunPrediction {
   bool is_moe = false;
   std::optional<double> measured_memory_gib;
   double predicted_memory_gib = 0;
+  costmodel::Fit fit = costmodel::Fit::kFits;  // what the model says of a run that fitted
   std::vector<std::string> assumed;
 
   double signed_error() const { return (predicted - measured) / measured; }

@@ -45,6 +45,27 @@ TEST_CASE("only element-wise kernels take the framework's scale") {
   CHECK(price(loss, framework)[Pass::kForward].total() == loss_s);
 }
 
+// Equal tokens a rank: cp times the micro-batch. The pieces are smaller, so attention is no faster.
+TEST_CASE("context parallelism never speeds attention up at equal tokens per rank") {
+  const Hardware hardware = h100_cluster();
+  for (const int sequence : {2048, 8192, 65536}) {
+    Recipe recipe;
+    recipe.sequence_length = sequence;
+    const auto attention_s = [&](int cp, const FrameworkProfile& framework) {
+      Layout layout;
+      layout.cp = layout.micro_batch = cp;
+      const BlockTimes times = block_times(reference::llama3_8b(), recipe, layout, hardware, framework);
+      return times.dense[Pass::kForward][Part::kAttention] +
+             times.dense[Pass::kInputGradient][Part::kAttention];
+    };
+    for (const Framework framework : {Framework::kMegatron, Framework::kTorchtitan, Framework::kDeepspeed}) {
+      const FrameworkProfile& profile = default_profile(framework);
+      const double whole = attention_s(1, profile);
+      for (const int cp : {2, 4, 8}) CHECK(attention_s(cp, profile) >= whole);
+    }
+  }
+}
+
 TEST_CASE("a ring exchange costs what attention does not cover") {
   Layout layout;
   layout.cp = 2;

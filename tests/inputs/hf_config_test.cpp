@@ -116,6 +116,7 @@ TEST_CASE("DeepSeek: latent attention, shared experts, leading dense layers, pre
   CHECK(v3.total() == 671'026'419'200);
   CHECK(v3.active() == doctest::Approx(37.55e9).epsilon(0.001));
   CHECK(costmodel::count_parameters(v3.model).mtp == doctest::Approx(11.6e9).epsilon(0.005));
+  CHECK(v3.model.expert_groups == 0);
 
   // V2 has no bias in the router; V2-Lite projects queries directly.
   const Read v2_lite = read(R"({"model_type": "deepseek_v2", "num_hidden_layers": 27, "hidden_size": 2048,
@@ -131,6 +132,24 @@ TEST_CASE("DeepSeek: latent attention, shared experts, leading dense layers, pre
     "n_routed_experts": 160, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
     "vocab_size": 102400})");
   CHECK(v2.total() == 235'741'434'880);
+}
+
+TEST_CASE("DeepSeek: routing limited to groups of experts") {
+  const auto with_groups = [](const std::string& groups) {
+    return read(R"({"model_type": "deepseek_v2", "num_hidden_layers": 60, "hidden_size": 5120,
+      "num_attention_heads": 128, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+      "qk_rope_head_dim": 64, "v_head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536,
+      "n_routed_experts": 160, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+      )" + groups +
+                R"("vocab_size": 102400})");
+  };
+  const Read limited = with_groups(R"("n_group": 8, "topk_group": 3, )");
+  CHECK(limited.faults == "");
+  CHECK(limited.model.expert_groups == 8);
+  CHECK(limited.model.groups_per_token == 3);
+  CHECK(with_groups(R"("n_group": 1, "topk_group": 1, )").model.expert_groups == 0);
+  CHECK(with_groups(R"("n_group": 8, "topk_group": 8, )").model.expert_groups == 0);
+  CHECK(has(with_groups(R"("n_group": 7, "topk_group": 3, )").faults, "160 experts"));
 }
 
 // arXiv 2508.10925, table 1: 116.83 B and 20.91 B in all.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "costmodel/framework_profile.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/run_framework.hpp"
 #include "inputs/run_hardware.hpp"
@@ -188,6 +189,52 @@ TEST_CASE("frameworks by name and year") {
   CHECK(profile("nanotron", "2025", "") == "nanotron-2025");
   CHECK(profile("MaxText (JAX)", "2025", "") == "maxtext-2025");
   CHECK(read_framework(row_of(with(llama_cells(), "framework", "Abacus"))).known == false);
+  CHECK(profile("torchtitan FSDP2", "2024", "WPS per GPU") == "torchtitan-2024-eager");
+  CHECK(profile("DT-FM (GPipe over NCCL)", "2022", "") == "dt-fm-2022");
+  const auto row_scaled =
+      with(with(llama_cells(), "framework", "torchtitan FSDP2"), "precision", "fp8-rowwise");
+  CHECK(read_framework(row_of(with(row_scaled, "notes", "AsyncTP, compile"))).profile ==
+        "torchtitan-2024-async-tp-fp8-rowwise");
+}
+
+TEST_CASE("every profile that a framework's name can lead to exists") {
+  for (const std::string framework :
+       {"NeMo", "Megatron-LM", "Megatron-DeepSpeed", "Megatron-Core", "Megatron-Bridge", "torchtitan",
+        "nanotron", "MaxText", "DeepSpeed", "llm-foundry", "DT-FM", "FSDP", "Abacus"}) {
+    for (const std::string notes : {"", "compile", "AsyncTP", "CUDA graphs", "a2a overlap on"}) {
+      for (const std::string precision : {"BF16", "fp8-rowwise"}) {
+        const auto cells =
+            with(with(with(llama_cells(), "framework", framework), "notes", notes), "precision", precision);
+        const std::string profile = read_framework(row_of(cells)).profile;
+        CAPTURE(profile);
+        CHECK(costmodel::find_profile(profile) != nullptr);
+      }
+    }
+  }
+}
+
+TEST_CASE("the era is open where neither name nor year settles it") {
+  CHECK(setup_of(llama_cells()).era_known);
+  CHECK_FALSE(setup_of(with(llama_cells(), "framework", "Abacus")).era_known);
+  const auto megatron = with(llama_cells(), "framework", "Megatron-LM");
+  CHECK_FALSE(setup_of(with(megatron, "year", "")).era_known);
+  CHECK(setup_of(with(megatron, "year", "2026")).era_known);
+}
+
+TEST_CASE("a slow network's rate and delay") {
+  auto cells = with(with(llama_cells(), "wan_gbps", "1"), "interconnect", "50ms 1Gbps");
+  const costmodel::Network network = setup_of(cells).hardware.network;
+  CHECK(network.nic_bytes_per_s == doctest::Approx(1e9 / 8 / 8));
+  CHECK(network.delay_s == doctest::Approx(0.05));
+  CHECK_FALSE(network.rdma);
+  CHECK(reason_of(with(cells, "wan_gbps", "0")) == "wan_gbps is not above 0");
+}
+
+TEST_CASE("torchtitan fills its pipeline where micro-batches are not stated") {
+  auto cells = with(with(llama_cells(), "framework", "torchtitan FSDP2"), "micro_batch", "");
+  cells = with(with(cells, "schedule", "1F1B"), "vpp", "1");
+  const RunSetup setup = setup_of(cells);  // 128 sequences over dp 2 and 4 stages
+  CHECK(setup.layout.micro_batch == 16);
 }
 
 TEST_CASE("replicas alone leave the split open: tensors in a node first") {

@@ -82,6 +82,16 @@ TEST_CASE("the network's rate per GPU and its kind") {
   CHECK(read_interconnect("8x200Gb/s HDR IB", 8).kind == "infiniband");
   CHECK(read_interconnect("RoCE 1600 Gbps", 8).kind == "roce-v2");
   CHECK(read_interconnect("", 8).kind.empty());
+  CHECK(read_interconnect("8x AWS p3.16xlarge; AWS spec 25 Gb/s", 8).kind == "tcp");
+  CHECK(rate("8x AWS p3.16xlarge; AWS spec 25 Gb/s", 8) == doctest::Approx(25e9 / 8 / 8));
+}
+
+TEST_CASE("delays of a slow network, one way") {
+  CHECK(read_delay_s("50ms 1Gbps") == doctest::Approx(0.05));
+  CHECK(read_delay_s("0.1ms; up to 10 Gbps") == doctest::Approx(1e-4));
+  CHECK(read_delay_s("delay 50 ms, 1 Gb/s between instances") == doctest::Approx(0.05));
+  CHECK(read_delay_s("64x AWS p3.2xlarge, 1 GPU/node, up to 10 Gbps") == 0);
+  CHECK(read_delay_s("") == 0);
 }
 
 TEST_CASE("names agree whatever their punctuation") {
