@@ -1,5 +1,6 @@
 #include "engine/reports/explanation.hpp"
 
+#include "costmodel/flops.hpp"
 #include "costmodel/framework_profile.hpp"
 #include "costmodel/step_graph.hpp"
 
@@ -36,6 +37,21 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
       costmodel::data_parallel_cost(cost, plan.layout.dp, plan.islands.count).evidence;
   explanation.memory = costmodel::memory_use(problem.model, problem.recipe, plan.layout, plan.global_batch);
   explanation.memory_bytes = amounts(explanation.memory.parts);
+  explanation.fit = costmodel::memory_fit(explanation.memory.parts.total(), hardware.device);
+  explanation.part_evidence =
+      costmodel::part_evidence(problem.model, problem.recipe, plan.layout, hardware, framework);
+  explanation.framework_profile = framework.name;
+  const costmodel::FrameworkProfile prompt_host = costmodel::without_host_floor(framework);
+  explanation.step_without_host_s =
+      costmodel::step_time(
+          costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware, prompt_host),
+          plan.layout.dp, plan.global_batch, plan.islands)
+          .with_stacks(1);
+  explanation.mfu_full_attention = costmodel::model_flops_utilization(
+      costmodel::training_flops_per_token(problem.model, problem.recipe.sequence_length,
+                                          costmodel::AttentionCount::kFull)
+          .total(),
+      row.tokens_per_s_per_gpu, costmodel::dense_peak_flops_per_s(hardware.device, problem.recipe.precision));
   explanation.run = run_parts(space, row);
   explanation.sensitivities = costmodel::sensitivities(problem.model, problem.recipe, plan.layout,
                                                        plan.global_batch, hardware, framework, plan.islands);

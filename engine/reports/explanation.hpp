@@ -7,6 +7,7 @@
 
 #include "costmodel/breakdown.hpp"
 #include "costmodel/memory.hpp"
+#include "costmodel/part_evidence.hpp"
 #include "engine/reports/plan_row.hpp"
 #include "engine/reports/run_parts.hpp"
 #include "search/space.hpp"
@@ -20,7 +21,13 @@ struct Explanation {
   // What the step's time rests on, by its two halves.
   costmodel::Evidence layers_evidence = costmodel::Evidence::kCalibrated;    // layers, pipeline transfers
   costmodel::Evidence replicas_evidence = costmodel::Evidence::kCalibrated;  // data parallelism, optimiser
+  std::vector<costmodel::PartEvidence> part_evidence;                        // and part by part
+  std::string framework_profile;
+  // With a host that is never late: what newer software may come to, were it as fast as its GPUs.
+  double step_without_host_s = 0;
+  double mfu_full_attention = 0;  // as row.mfu, all of the scores counted
   costmodel::MemoryUse memory;
+  costmodel::Fit fit = costmodel::Fit::kFits;
   std::vector<Amount> memory_bytes;
   RunParts run;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build

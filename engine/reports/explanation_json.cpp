@@ -21,7 +21,11 @@ void write_evidence(const search::Space& space, const Explanation& explanation, 
   json.begin_object().field("quantity", "step time").field("rests_on", name(row.outcome.evidence));
   json.field("device_profile", profile.name).begin_array("sources");
   for (const std::string& source : profile.sources) json.value(source);
-  json.end_array().end_object();
+  json.end_array().field("framework_profile", explanation.framework_profile).end_object();
+  for (const costmodel::PartEvidence& part : explanation.part_evidence) {
+    json.begin_object().field("quantity", costmodel::path_part_name(part.part));
+    json.field("rests_on", name(part.evidence)).end_object();
+  }
   json.begin_object().field("quantity", "layers and pipeline");
   json.field("rests_on", name(explanation.layers_evidence)).end_object();
   json.begin_object().field("quantity", "data parallelism and optimizer");
@@ -43,11 +47,14 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
 
   json.begin_object("step").field("total_s", row.outcome.step_time_s);
   write_amounts("parts", explanation.step_s, json);
-  json.field("bottleneck", explanation.bottleneck).end_object();
+  json.field("bottleneck", explanation.bottleneck);
+  json.field("without_host_s", explanation.step_without_host_s);
+  json.field("mfu", row.mfu).field("mfu_full_attention", explanation.mfu_full_attention).end_object();
 
   json.begin_object("memory").field("total_bytes", explanation.memory.parts.total());
   json.field("capacity_bytes", row.outcome.memory_capacity_bytes);
   json.field("worst_stage", explanation.memory.worst_stage);
+  json.field("fit", costmodel::fit_name(explanation.fit));
   write_amounts("parts", explanation.memory_bytes, json);
   json.end_object();
 

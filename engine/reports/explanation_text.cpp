@@ -12,6 +12,7 @@ namespace trainfront::engine {
 namespace {
 
 constexpr std::size_t kPathRows = 10;
+constexpr double kVisible = 0.005;  // of the step: what is less is not told
 
 // Largest first, with shares of the whole; parts that are nothing are left out.
 template <typename Readable>
@@ -54,7 +55,21 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   }
   text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),
                       explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
+  text += fmt::format("Memory: {} of {} usable bytes: {}.\n", readable_bytes(outcome.memory_bytes),
+                      readable_bytes(outcome.memory_capacity_bytes), costmodel::fit_name(explanation.fit));
   text += losses_text(explanation.run, outcome) + "\n";
+  text += fmt::format("MFU {} with half of the attention scores counted, {} with all of them.\n",
+                      readable_percent(row.mfu), readable_percent(explanation.mfu_full_attention));
+  if (explanation.step_without_host_s < (1 - kVisible) * outcome.step_time_s) {
+    text += fmt::format(
+        "The host's pace is that of {}; software of another date may differ: from {:.4g} s a step, were the "
+        "GPUs never kept waiting, to {:.4g} s.\n",
+        explanation.framework_profile, explanation.step_without_host_s, outcome.step_time_s);
+  }
+  for (const costmodel::PartEvidence& part : explanation.part_evidence) {
+    text +=
+        fmt::format("{} rests on what is {}.\n", costmodel::path_part_name(part.part), name(part.evidence));
+  }
   text += fmt::format(
       "Evidence: step {} (layers and pipeline {}, data parallelism and optimizer {}); price of {}, {}.\n",
       name(outcome.evidence), name(explanation.layers_evidence), name(explanation.replicas_evidence),

@@ -1,11 +1,14 @@
 #include "engine/reports/plan_row.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
 #include "costmodel/flops.hpp"
 #include "costmodel/framework_profile.hpp"
+#include "engine/errors.hpp"
 #include "engine/reports/names.hpp"
 #include "inputs/catalog.hpp"
 #include "search/evaluate.hpp"
@@ -79,12 +82,16 @@ PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   const double tokens = static_cast<double>(row.plan.global_batch) * problem.recipe.sequence_length;
   row.tokens_per_s_per_gpu = tokens / row.outcome.step_time_s / static_cast<double>(row.plan.gpus);
   const costmodel::Device& device = rented.hardware.device;
-  const bool fp8 = problem.recipe.precision == costmodel::Precision::kFp8;
   const double flops = costmodel::training_flops_per_token(problem.model, problem.recipe.sequence_length,
                                                            costmodel::AttentionCount::kCausal)
                            .total();
-  row.mfu = costmodel::model_flops_utilization(flops, row.tokens_per_s_per_gpu,
-                                               fp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s);
+  row.mfu = costmodel::model_flops_utilization(
+      flops, row.tokens_per_s_per_gpu, costmodel::dense_peak_flops_per_s(device, problem.recipe.precision));
+  if (row.mfu > 1) {
+    throw UsageError(fmt::format(
+        "plan {} would compute at {:.3g} times the dense peak of {}: its profile or data sheet must be wrong",
+        row.id, row.mfu, device.id));
+  }
 
   const search::Outcome& outcome = row.outcome;
   for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
