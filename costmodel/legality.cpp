@@ -57,6 +57,18 @@ std::string_view rule_name(Rule rule) {
   return kNames[static_cast<std::size_t>(rule)];
 }
 
+bool offers_schedule(Framework framework, Schedule schedule) {
+  switch (framework) {
+    case Framework::kMegatron:
+      return schedule == Schedule::k1f1b || schedule == Schedule::kInterleaved;
+    case Framework::kTorchtitan:
+      return schedule != Schedule::kZeroBubble;
+    case Framework::kDeepspeed:
+      return schedule == Schedule::k1f1b;
+  }
+  return false;
+}
+
 Rule check_layout(const Model& model, const Recipe& recipe, const Layout& layout, const Hardware& hardware) {
   if (has_degrees_below_one(layout)) return Rule::kGpusNotDivisible;
   if (layout.micro_batch < 1) return Rule::kBatch;

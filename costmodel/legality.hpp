@@ -45,6 +45,9 @@ inline constexpr int kRules = 24;
 // "heads_by_tp", as it stands in the output.
 std::string_view rule_name(Rule rule);
 
+// Whether the framework launches the schedule on any pipeline; the rules say on which.
+bool offers_schedule(Framework framework, Schedule schedule);
+
 // Rules that do not depend on dp or batch. Some tens of nanoseconds; degrees below 1 break kGpusNotDivisible.
 Rule check_layout(const Model& model, const Recipe& recipe, const Layout& layout, const Hardware& hardware);
 

@@ -21,6 +21,7 @@ struct Offer {
   std::string source;                    // where the price was seen
   std::string as_of;                     // date of the price
   std::string zone;                      // of the region, where the price holds; empty: any
+  double transfer_usd = 0;  // for data that leaves the provider over the whole training, beside the nodes
 
   bool operator==(const Offer&) const = default;
 };
@@ -31,8 +32,13 @@ inline std::int64_t nodes_for(std::int64_t gpus, int gpus_per_node) {
 }
 
 // Dollars for `nodes` over `seconds`.
-inline double bill_usd(const Offer& offer, std::int64_t nodes, double seconds) {
+inline double rent_usd(const Offer& offer, std::int64_t nodes, double seconds) {
   return static_cast<double>(nodes) * offer.usd_per_node_hour * (seconds / 3600.0);
+}
+
+// The whole bill of a training that takes `seconds`.
+inline double bill_usd(const Offer& offer, std::int64_t nodes, double seconds) {
+  return rent_usd(offer, nodes, seconds) + offer.transfer_usd;
 }
 
 }  // namespace trainfront::costmodel

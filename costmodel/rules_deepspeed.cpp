@@ -9,7 +9,7 @@ bool divides_either_way(int a, int b) {
 }
 
 Rule check_pipeline(const Model& model, const Layout& layout) {
-  if (layout.schedule != Schedule::k1f1b) return Rule::kSchedule;
+  if (!offers_schedule(layout.framework, layout.schedule)) return Rule::kSchedule;
   if (layout.vpp > 1) return Rule::kInterleaving;
   if (layout.pp > 1 && model.layers < layout.pp) return Rule::kLayersByStages;
   return Rule::kNone;

@@ -19,7 +19,7 @@ bool can_split_layers(int layers, const Layout& layout) {
 }
 
 Rule check_pipeline(const Model& model, const Layout& layout) {
-  if (layout.schedule != Schedule::k1f1b && layout.schedule != Schedule::kInterleaved) return Rule::kSchedule;
+  if (!offers_schedule(layout.framework, layout.schedule)) return Rule::kSchedule;
   const bool interleaved = layout.schedule == Schedule::kInterleaved;
   if (interleaved != (layout.vpp > 1)) return Rule::kInterleaving;
   // With overlapped point-to-point communication, Megatron's default under interleaving, pp 2 is enough.

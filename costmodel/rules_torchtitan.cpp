@@ -7,7 +7,7 @@ namespace trainfront::costmodel {
 namespace {
 
 Rule check_pipeline(const Model& model, const Layout& layout) {
-  if (layout.schedule == Schedule::kZeroBubble) return Rule::kSchedule;
+  if (!offers_schedule(layout.framework, layout.schedule)) return Rule::kSchedule;
   const bool interleaved = layout.schedule == Schedule::kInterleaved;
   if (interleaved != (layout.vpp > 1) || (interleaved && layout.pp < 2)) return Rule::kInterleaving;
   if (layout.pp == 1) return layout.schedule == Schedule::kGpipe ? Rule::kSchedule : Rule::kNone;

@@ -5,6 +5,7 @@
 #include "engine/errors.hpp"
 #include "engine/reports/plan_row.hpp"
 #include "engine/reports/readable.hpp"
+#include "inputs/printable.hpp"
 #include "search/queries.hpp"
 
 namespace trainfront::engine {
@@ -24,20 +25,6 @@ std::string criterion_of(const search::Goal& goal) {
   if (goal.deadline_s) return fmt::format("cheapest within {}", readable_duration(*goal.deadline_s));
   if (goal.budget_usd) return fmt::format("fastest within {}", readable_money(*goal.budget_usd));
   return "knee of the front";
-}
-
-std::string_view kind_name(AnswerKind kind) {
-  switch (kind) {
-    case AnswerKind::kPlan:
-      return "done";
-    case AnswerKind::kNothingFeasible:
-      return "infeasible";
-    case AnswerKind::kDeadlineMissed:
-      return "deadline_missed";
-    case AnswerKind::kBudgetMissed:
-      return "budget_missed";
-  }
-  return "";
 }
 
 std::string counts_by_reason(const search::Counts& counts) {
@@ -72,14 +59,29 @@ std::string describe_point(const search::Space& space, const search::Point& poin
   const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(plan.hardware)];
   const costmodel::Offer& offer = rented.offers[static_cast<std::size_t>(plan.offer)];
   return fmt::format("takes {} and {}: {} {} of {}, {}, {} (plan {})", readable_duration(point.time_s),
-                     readable_money(point.cost_usd), plan.gpus, offer.device, readable_offer(offer),
-                     readable_layout(plan.layout), readable_protection(plan.protection), plan.index);
+                     readable_money(point.cost_usd), plan.gpus, offer.device,
+                     inputs::printable(readable_offer(offer)), readable_layout(plan.layout),
+                     readable_protection(plan.protection), plan.index);
 }
 
 }  // namespace
 
 int Answer::status() const {
   return kind == AnswerKind::kPlan ? kDone : ExitStatus::kNothingFeasible;
+}
+
+std::string_view Answer::status_name() const {
+  switch (kind) {
+    case AnswerKind::kPlan:
+      return "done";
+    case AnswerKind::kNothingFeasible:
+      return "infeasible";
+    case AnswerKind::kDeadlineMissed:
+      return "deadline_missed";
+    case AnswerKind::kBudgetMissed:
+      return "budget_missed";
+  }
+  return "";
 }
 
 Answer find_answer(const search::Front& front, const search::Goal& goal) {
@@ -128,7 +130,7 @@ std::string why_no_plan(const search::Space& space, const search::Harvest& harve
 
 void write_answer(const search::Space& space, const search::Harvest& harvest, const Answer& answer,
                   JsonWriter& json) {
-  json.field("status", kind_name(answer.kind)).field("criterion", answer.criterion);
+  json.field("status", answer.status_name()).field("criterion", answer.criterion);
   const std::optional<search::Point>& point = answer.plan ? answer.plan : answer.nearest;
   if (point) {
     json.begin_object(answer.plan ? "answer" : "nearest");

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/reports/json_writer.hpp"
 #include "search/front.hpp"
@@ -26,6 +27,8 @@ struct Answer {
   std::string criterion;                 // "cheapest within 60.0 d"
 
   int status() const;
+  // "done", "infeasible", "deadline_missed", "budget_missed": "status" of the JSON output.
+  std::string_view status_name() const;
 };
 Answer find_answer(const search::Front& front, const search::Goal& goal);
 

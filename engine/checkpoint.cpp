@@ -60,7 +60,9 @@ std::optional<Snapshot> load_checkpoint(const std::filesystem::path& path, const
   const auto length = number(next_word(line), 10);
   const auto checksum = number(next_word(line), 16);
   const std::string body = content.substr(line_end + 1);
-  if (!length || !checksum || body.size() != *length) refuse(path, "it is cut short");
+  if (!length || !checksum) refuse(path, "it is damaged (first line)");
+  if (body.size() < *length) refuse(path, "it is cut short");
+  if (body.size() > *length) refuse(path, "it is damaged (something stands behind its end)");
   if (fingerprint(body) != *checksum) refuse(path, "it is damaged (checksum)");
 
   Snapshot snapshot = unpack_snapshot(body);

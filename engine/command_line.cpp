@@ -56,7 +56,7 @@ template <typename Options>
 void add_search_options(CLI::App* command, Options& options) {
   command->add_option("file", options.file, "The sweep file (TOML)")->required();
   command->add_option("--threads", options.threads, "Threads of each rank; default: its share of the machine")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, kMostThreads));
   command->add_option("--deadline", options.deadline,
                       "Look for the cheapest plan that ends in time: 30d, 12h");
   command->add_option("--budget", options.budget, "Look for the fastest plan that costs no more: 5M, 850k");
@@ -130,8 +130,9 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
   command->add_option("--simulate", options->simulate, "Trials of every row, beside the closed form");
   command->add_option("--seed", options->seed, "Of the simulations")->capture_default_str();
   command->add_option("--plot", options->plot, "Write time and availability over r to this SVG file");
-  command->add_option("--threads", options->threads,
-                      "Threads of each rank; default: its share of the machine");
+  command
+      ->add_option("--threads", options->threads, "Threads of each rank; default: its share of the machine")
+      ->check(CLI::Range(1, kMostThreads));
   runs_parallel(command, chosen, options, run_redundancy);
 }
 
@@ -148,8 +149,8 @@ void add_calibrate(CLI::App& app, Invocation& chosen) {
                       "A measured device: what the files do not measure is scaled from its profile");
   command->add_option("--collective", options->collective, "What files measured that do not say it");
   command->add_option("--fabric", options->fabric, "Their fabric, as in \"IB NDR 8x400Gb/s per node\"");
-  command->add_option("--ranks", options->ranks, "Their number of ranks");
-  command->add_option("--nodes", options->nodes, "Their number of nodes");
+  command->add_option("--ranks", options->ranks, "Their number of ranks")->check(CLI::Range(1, 1'000'000));
+  command->add_option("--nodes", options->nodes, "Their number of nodes")->check(CLI::Range(1, 1'000'000));
   command->add_flag("--from-data-sheet", options->from_data_sheet,
                     "Scale what is not measured from the data sheet instead of keeping the shipped profile");
   runs_serial(command, chosen, options, run_calibrate);
@@ -174,7 +175,7 @@ void add_explain(CLI::App& app, Invocation& chosen) {
                       "Write the step for Perfetto or chrome://tracing to this file");
   command
       ->add_option("--threads", options->threads, "Threads of each rank; default: its share of the machine")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, kMostThreads));
   runs_parallel(command, chosen, options, run_explain);
 }
 
@@ -192,8 +193,9 @@ void add_catalog(CLI::App& app, Invocation& chosen) {
   const auto options = std::make_shared<CatalogOptions>();
   CLI::App* command =
       add_command(app, "catalog", "List devices, nodes, offers, models; import price lists", options);
-  command->add_option("what", options->what,
-                      "devices, networks, nodes, offers, models, failures, or import; default: an overview");
+  command->add_option(
+      "what", options->what,
+      "devices, networks, nodes, offers, models, failures, egress, or import; default: an overview");
   command->add_option("name", options->name,
                       "One entry, with its sources; for import, a price list of SkyPilot's");
   // One value a flag, so that it does not swallow what follows.

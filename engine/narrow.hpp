@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "search/problem.hpp"
-#include "search/space.hpp"
 
 namespace trainfront::engine {
 
@@ -15,10 +12,5 @@ namespace trainfront::engine {
 // Throws UsageError for an unknown key (with the nearest), a value that is none, or an offer, device or
 // protection that the problem lacks.
 search::Problem narrow(const search::Problem& problem, const std::string& text);
-
-// The same plan's index in another space (hardware and offers are told by what they are); none if it lacks
-// it.
-std::optional<std::uint64_t> index_in(const search::Space& space, const search::Space& of,
-                                      const search::Plan& plan);
 
 }  // namespace trainfront::engine

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "engine/errors.hpp"
+#include "inputs/diagnostics.hpp"
 #include "inputs/quantity.hpp"
 
 namespace trainfront::engine {
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kMostGroups = 1'000'000;
 constexpr int kMostRedundancy = 1024;
+constexpr double kMost_s = 1e9;  // some thirty years
+constexpr double kMostMtbf_s = 1e15;
 
 // Gathers all that is wrong, so that it is reported at once.
 class Checker {
@@ -24,11 +27,12 @@ class Checker {
     if (!holds) problems_ += (problems_.empty() ? "" : "\n") + problem;
   }
 
-  double duration_s(const std::string& option, const std::string& text, bool zero_is_allowed) {
+  double duration_s(const std::string& option, const std::string& text, bool zero_is_allowed,
+                    double most_s = kMost_s) {
     const std::optional<double> seconds = inputs::parse_duration_s(text);
-    const bool good = seconds && (zero_is_allowed ? *seconds >= 0 : *seconds > 0);
-    require(good, fmt::format("{} \"{}\": needs {}, {}", option, text, inputs::kDurationForm,
-                              zero_is_allowed ? "0 or more" : "above 0"));
+    const bool good = seconds && (zero_is_allowed ? *seconds >= 0 : *seconds > 0) && *seconds <= most_s;
+    require(good, fmt::format("{} {}: needs {}, {}, and at most {:g} s", option, inputs::in_quotes(text),
+                              inputs::kDurationForm, zero_is_allowed ? "0 or more" : "above 0", most_s));
     return good ? *seconds : 1;
   }
 
@@ -80,7 +84,7 @@ void read_system(const RedundancyOptions& options, Checker& check, faults::Simul
   if (options.mtbf == "inf" || options.mtbf == "never") {
     system.environment.group_mtbf_s = std::numeric_limits<double>::infinity();
   } else {
-    const double mtbf_s = check.duration_s("--mtbf", options.mtbf, false);
+    const double mtbf_s = check.duration_s("--mtbf", options.mtbf, false, kMostMtbf_s);
     system.environment.group_mtbf_s = mtbf_s * static_cast<double>(std::max<std::int64_t>(1, options.groups));
   }
   system.law.weibull_shape = options.weibull_shape;

@@ -75,28 +75,39 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   return result;
 }
 
-std::optional<PlanSystem> system_of_sweep(const RedundancyOptions& options, World& world) {
+PlanSystem system_of_sweep(const RedundancyOptions& options, World& world) {
   const LoadedSweep sweep = load_sweep(world, options.file);
   if (!options.plan.empty()) {
-    return world.together([&] {
-      return std::make_optional(system_of_plan(sweep.space, plan_number(options.plan, sweep.space)));
-    });
+    return world.together(
+        [&] { return system_of_plan(sweep.space, plan_number(options.plan, sweep.space)); });
   }
   JobOptions job_options;
   job_options.threads = options.threads;
   job_options.progress = ProgressMode::kNone;
   const JobResult job = run_sweep_job(world, sweep, false, job_options);
+  PlanSystem result;
+  result.status = kResumable;
+  if (!job.complete) {
+    if (world.rank() == 0) say("stopped; redundancy keeps no checkpoint, sweep does");
+    return result;
+  }
   std::string chosen;
-  if (world.rank() == 0 && job.complete) {
-    const search::Goal& goal = sweep.space.problem().goal;
-    const Answer answer = find_answer(job.harvest.front, goal);
+  const search::Goal& goal = sweep.space.problem().goal;
+  Answer answer;
+  if (world.rank() == 0) {
+    answer = find_answer(job.harvest.front, goal);
     const std::optional<search::Point>& point = answer.plan ? answer.plan : answer.nearest;
     if (!answer.plan) say(why_no_plan(sweep.space, job.harvest, goal, answer));
     if (point) chosen = std::to_string(point->index);
   }
   chosen = world.broadcast(chosen);
-  if (chosen.empty()) return std::nullopt;
-  return world.together([&] { return std::make_optional(system_of_plan(sweep.space, std::stoull(chosen))); });
+  if (!chosen.empty())
+    result = world.together([&] { return system_of_plan(sweep.space, std::stoull(chosen)); });
+  // Rank 0 ends the command for all and alone writes what follows.
+  result.status = answer.status();
+  result.status_name = answer.status_name();
+  result.criterion = answer.criterion;
+  return result;
 }
 
 }  // namespace trainfront::engine

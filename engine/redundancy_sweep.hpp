@@ -13,13 +13,16 @@ namespace trainfront::engine {
 // than its own are tried on it, with its own restart and save times.
 struct PlanSystem {
   faults::Simulation system;
-  std::string plan;  // in words
+  std::string plan;  // in words; empty: there is none
   std::vector<std::string> notes;
+  int status = 0;                         // with which the command ends
+  std::string_view status_name = "done";  // as of `plan`: "deadline_missed" if this is but the nearest
+  std::string criterion;                  // what the plan was chosen by; empty: the user named it
 };
 PlanSystem system_of_plan(const search::Space& space, std::uint64_t index);
 
-// The plan of the sweep file that the options name, or else the one that answers the file's goal. Collective;
-// nothing if no plan works, on all ranks (rank 0 has said why).
-std::optional<PlanSystem> system_of_sweep(const RedundancyOptions& options, World& world);
+// The plan of the sweep file that the options name, or else the one that answers the file's goal or comes
+// nearest to it (then rank 0 has said so, as where there is none). Collective.
+PlanSystem system_of_sweep(const RedundancyOptions& options, World& world);
 
 }  // namespace trainfront::engine

@@ -229,7 +229,7 @@ void World::meet() {
   fair_threads_ = std::max(1, CPU_COUNT(&mine.cores) / (same_cores ? neighbours : 1));
   for (const char* name : {"SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS"}) {
     const int wanted = environment_number(name);
-    if (wanted > 0) fair_threads_ = wanted;
+    if (wanted > 0) fair_threads_ = std::min(wanted, kMostThreads);
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace trainfront::engine {
 
+// Of one rank; OpenMP's runtime crashes somewhere beyond.
+inline constexpr int kMostThreads = 4096;
+
 // What a message is about.
 enum class Tag : int { kRequest = 1, kGrant, kReport, kIncumbent, kStop, kTest };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,7 @@ std::vector<MonteCarloTrial> monte_carlo(const MonteCarlo& setup, std::int64_t f
 // Of the values in order: the same values in the same order give the same bits.
 struct Mean {
   double value = 0;
-  double standard_error = 0;  // 0 for fewer than two values
+  double standard_error = std::numeric_limits<double>::quiet_NaN();  // NaN for fewer than two values
   double deviation = 0;
 };
 Mean mean_of(std::span<const double> values);

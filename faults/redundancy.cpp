@@ -88,9 +88,9 @@ std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study) {
   return rows;
 }
 
-int optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows) {
+std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows) {
   if (std::isinf(study.system.environment.group_mtbf_s)) return 0;
-  int best = 1;
+  std::optional<int> best;
   double least = std::numeric_limits<double>::infinity();
   for (const RedundancyRow& row : rows) {
     if (row.kind != RowKind::kCheckpoint && row.kind != RowKind::kSpare) continue;

@@ -46,8 +46,9 @@ Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row)
 
 std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
 
-// The least r of those with the least time among checkpoints (1) and SPARe; 0 when nothing ever fails.
-int optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows);
+// The least r of those with the least time among checkpoints (1) and SPARe; 0 when nothing ever fails;
+// nothing where none of them ever finishes.
+std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows);
 
 // One trial of one row: until a wipe-out by Monte Carlo, and a whole run by events.
 struct RedundancyTrial {

@@ -72,6 +72,21 @@ const RecoveryFigure* Catalog::find_recovery(std::string_view key) const {
   return find_entry(recovery, [&](const RecoveryFigure& figure) { return figure.key == key; });
 }
 
+const EgressPrice* Catalog::find_egress(std::string_view provider) const {
+  return find_entry(egress, [&](const EgressPrice& price) { return price.provider == provider; });
+}
+
+double egress_usd(const EgressPrice& price, double bytes) {
+  double usd = 0;
+  double from = 0;
+  for (std::size_t step = 0; step < price.usd_per_byte.size(); ++step) {
+    const double to = step < price.up_to_bytes.size() ? std::min(bytes, price.up_to_bytes[step]) : bytes;
+    if (to > from) usd += (to - from) * price.usd_per_byte[step];
+    from = std::max(from, to);
+  }
+  return usd;
+}
+
 std::vector<std::string> Catalog::device_ids() const {
   std::vector<std::string> ids;
   for (const DeviceEntry& entry : devices) ids.push_back(entry.device.id);

@@ -85,6 +85,17 @@ struct SpotRate {
   Origin origin;
 };
 
+// What data costs that leaves a provider for the internet: steps of volume, each at its price.
+struct EgressPrice {
+  std::string provider;
+  std::vector<double> up_to_bytes;   // where each step but the last ends, ascending
+  std::vector<double> usd_per_byte;  // one more than ends
+  Origin origin;
+};
+
+// Dollars for `bytes` that leave at once.
+double egress_usd(const EgressPrice& price, double bytes);
+
 // One figure of restarting and checkpointing, in SI: "detect", "storage_bandwidth", ...
 struct RecoveryFigure {
   std::string key;
@@ -101,6 +112,7 @@ struct Catalog {
   std::vector<FailureRate> failures;
   std::vector<SpotRate> spot;
   std::vector<RecoveryFigure> recovery;
+  std::vector<EgressPrice> egress;
 
   // Null if there is none.
   const DeviceEntry* find_device(std::string_view id) const;
@@ -114,6 +126,7 @@ struct Catalog {
   const FailureRate* find_failures(std::string_view device) const;
   const SpotRate* find_spot(std::string_view provider) const;
   const RecoveryFigure* find_recovery(std::string_view key) const;
+  const EgressPrice* find_egress(std::string_view provider) const;
 
   // For suggestions and filters; sorted where the order means nothing.
   std::vector<std::string> device_ids() const;

@@ -39,6 +39,7 @@ Catalog builtin_catalog(std::vector<std::string>* notes) {
   add_toml(catalog, "nodes.toml", faults, said);
   add_toml(catalog, "models.toml", faults, said);
   add_toml(catalog, "failures.toml", faults, said);
+  add_toml(catalog, "egress.toml", faults, said);
   add_offers_csv(catalog, std::string(embedded_file("offers.csv").value()), shown("offers.csv"), faults,
                  said);
   add_profiles(catalog, faults);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace trainfront::inputs {
@@ -18,27 +18,25 @@ bool differ(double a, double b) {
   return std::abs(a - b) > 1e-5 * std::abs(b);
 }
 
-bool same_row(const Offer& a, const Offer& b) {
-  return a.provider == b.provider && a.region == b.region && a.zone == b.zone && a.instance == b.instance &&
-         a.price_model == b.price_model;
-}
-
-bool same_place(const Offer& a, const Offer& b) {
-  const bool zones_meet = a.zone.empty() || b.zone.empty() || a.zone == b.zone;
-  return a.provider == b.provider && a.region == b.region && a.instance == b.instance && zones_meet;
+// Where rows stand in a list, by name.
+std::map<OfferName, std::size_t> positions(const std::vector<OfferEntry>& rows) {
+  std::map<OfferName, std::size_t> at;
+  for (std::size_t i = 0; i < rows.size(); ++i) at.emplace(name_of(rows[i].offer), i);
+  return at;
 }
 
 // Keeps the newest of rows of the same name.
 std::vector<OfferEntry> newest(std::vector<OfferEntry> rows, Diagnostics& faults,
                                std::vector<std::string>& notes) {
   std::vector<OfferEntry> kept;
+  std::map<OfferName, std::size_t> at;
   for (OfferEntry& row : rows) {
-    const auto twin = std::find_if(kept.begin(), kept.end(),
-                                   [&](const OfferEntry& other) { return same_row(other.offer, row.offer); });
-    if (twin == kept.end()) {
+    const auto [found, is_new] = at.emplace(name_of(row.offer), kept.size());
+    if (is_new) {
       kept.push_back(std::move(row));
       continue;
     }
+    OfferEntry* const twin = &kept[found->second];
     const double price = row.offer.usd_per_node_hour, other_price = twin->offer.usd_per_node_hour;
     if (row.offer.as_of == twin->offer.as_of && price != other_price) {
       faults.add({row.file, row.at, "usd_per_node_hour",
@@ -60,26 +58,42 @@ std::vector<OfferEntry> newest(std::vector<OfferEntry> rows, Diagnostics& faults
   return kept;
 }
 
+// On-demand prices that hold where a spot price does: of its zone, of its region, or, for one of the whole
+// region, of any zone.
+std::vector<std::size_t> prices_beside(const Offer& spot, const std::map<OfferName, std::size_t>& on_demand) {
+  std::vector<std::size_t> beside;
+  OfferName name = name_of(spot);
+  name.price_model = PriceModel::kOnDemand;
+  const bool any_zone = spot.zone.empty();
+  for (const std::string& zone : {std::string(), spot.zone}) {
+    name.zone = zone;
+    auto at = on_demand.lower_bound(name);
+    for (; at != on_demand.end() && at->first.is_beside(name) && (any_zone || at->first.zone == zone); ++at)
+      beside.push_back(at->second);
+    if (any_zone) break;
+  }
+  return beside;
+}
+
 void note_odd_spot_prices(const Catalog& catalog, const std::vector<OfferEntry>& rows,
                           std::vector<std::string>& notes) {
-  std::set<std::string> said;
+  const std::map<OfferName, std::size_t> fresh = positions(rows);
+  std::map<OfferName, std::size_t> on_demand;
+  for (std::size_t i = 0; i < catalog.offers.size(); ++i)
+    if (catalog.offers[i].offer.price_model == PriceModel::kOnDemand)
+      on_demand.emplace(name_of(catalog.offers[i].offer), i);
   for (const OfferEntry& spot : catalog.offers) {
     if (spot.offer.price_model != PriceModel::kSpot) continue;
-    for (const OfferEntry& list : catalog.offers) {
-      const bool concerns_rows = std::any_of(rows.begin(), rows.end(), [&](const OfferEntry& row) {
-        return same_row(row.offer, spot.offer) || same_row(row.offer, list.offer);
-      });
-      if (!concerns_rows || list.offer.price_model != PriceModel::kOnDemand ||
-          !same_place(spot.offer, list.offer))
-        continue;
-      if (spot.offer.usd_per_node_hour < list.offer.usd_per_node_hour) continue;
-      std::string note = fmt::format(
+    for (const std::size_t at : prices_beside(spot.offer, on_demand)) {
+      const OfferEntry& list = catalog.offers[at];
+      const bool concerns_rows = fresh.contains(name_of(spot.offer)) || fresh.contains(name_of(list.offer));
+      if (!concerns_rows || spot.offer.usd_per_node_hour < list.offer.usd_per_node_hour) continue;
+      notes.push_back(fmt::format(
           "{}: warning: {}: spot at {} $/h is not below on-demand at {} $/h ({}): it is dominated, and often "
           "means that "
           "nothing is for sale",
           place(spot), describe(spot.offer), spot.offer.usd_per_node_hour, list.offer.usd_per_node_hour,
-          place(list));
-      if (said.insert(note).second) notes.push_back(std::move(note));
+          place(list)));
     }
   }
 }
@@ -98,6 +112,10 @@ bool is_date(std::string_view text) {
          (text.size() < 10 || (two(8) >= 1 && two(8) <= 31));
 }
 
+OfferName name_of(const Offer& offer) {
+  return {offer.provider, offer.region, offer.instance, offer.price_model, offer.zone};
+}
+
 std::string place(const OfferEntry& entry) {
   return fmt::format("{}:{}", entry.file, entry.at.line);
 }
@@ -111,13 +129,14 @@ std::string describe(const Offer& offer) {
 void merge_offers(Catalog& catalog, std::vector<OfferEntry> rows, Diagnostics& faults,
                   std::vector<std::string>& notes) {
   const std::vector<OfferEntry> fresh = newest(std::move(rows), faults, notes);
+  const std::map<OfferName, std::size_t> known = positions(catalog.offers);
   for (const OfferEntry& row : fresh) {
-    const auto old = std::find_if(catalog.offers.begin(), catalog.offers.end(),
-                                  [&](const OfferEntry& entry) { return same_row(entry.offer, row.offer); });
-    if (old == catalog.offers.end()) {
+    const auto at = known.find(name_of(row.offer));
+    if (at == known.end()) {
       catalog.offers.push_back(row);
       continue;
     }
+    OfferEntry* const old = &catalog.offers[at->second];
     if (differ(old->offer.usd_per_node_hour, row.offer.usd_per_node_hour))
       notes.push_back(fmt::format("{}: {}: {} $/h replaces {} $/h of {}", place(row), describe(row.offer),
                                   row.offer.usd_per_node_hour, old->offer.usd_per_node_hour, place(*old)));

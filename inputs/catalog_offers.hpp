@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,24 @@
 
 namespace trainfront::inputs {
 
+// What tells offers apart; two of one name are two prices of one thing.
+struct OfferName {
+  std::string provider, region, instance;
+  costmodel::PriceModel price_model = costmodel::PriceModel::kOnDemand;
+  std::string zone;  // last, so that in order the zones of one place stand together
+
+  auto operator<=>(const OfferName&) const = default;
+  // Alike but for the zone.
+  bool is_beside(const OfferName& other) const {
+    return provider == other.provider && region == other.region && instance == other.instance &&
+           price_model == other.price_model;
+  }
+};
+OfferName name_of(const costmodel::Offer& offer);
+
 // Puts rows of one file over the catalogue's offers. A row is known by provider, region, zone, instance and
-// price model: one of the same name is replaced; within the file the newest date wins, and two prices of one
-// date are a fault. Both are noted, as are spot prices that are no bargain.
+// price model (OfferName): one of the same name is replaced; within the file the newest date wins, and two
+// prices of one date are a fault. Both are noted, as are spot prices that are no bargain.
 void merge_offers(Catalog& catalog, std::vector<OfferEntry> rows, Diagnostics& faults,
                   std::vector<std::string>& notes);
 

@@ -11,6 +11,7 @@ void read_devices(Section& root, Catalog& catalog);
 void read_networks(Section& root, Catalog& catalog);
 void read_nodes(Section& root, Catalog& catalog);
 void read_failure_figures(Section& root, Catalog& catalog);  // node_failures, spot, recovery
+void read_egress_prices(Section& root, Catalog& catalog);
 
 // source, as_of and evidence.
 void read_origin(Section& section, Origin& origin);

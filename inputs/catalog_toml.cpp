@@ -100,6 +100,7 @@ void add_catalog_toml(Catalog& catalog, std::string_view text, const std::string
   read_nodes(root, catalog);
   for (Section& section : root.sections("model")) read_model(section, catalog);
   read_failure_figures(root, catalog);
+  read_egress_prices(root, catalog);
   std::vector<OfferEntry> rows;
   for (Section& section : root.sections("offer")) read_offer(section, catalog, rows);
   root.finish();

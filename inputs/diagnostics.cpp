@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "inputs/printable.hpp"
+
 namespace trainfront::inputs {
 namespace {
 
@@ -22,25 +24,6 @@ std::string list(const std::vector<Fault>& faults) {
   return text;
 }
 
-// Bytes of the well-formed UTF-8 character that the text begins with; 0 if it begins with none.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned lead = byte(0);
-  const std::size_t bytes = lead < 0x80   ? 1
-                            : lead < 0xC2 ? 0
-                            : lead < 0xE0 ? 2
-                            : lead < 0xF0 ? 3
-                            : lead < 0xF5 ? 4
-                                          : 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  // Overlong forms, surrogates, beyond U+10FFFF.
-  const unsigned second = byte(1);
-  const bool malformed = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-                         (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
-  return malformed ? 0 : bytes;
-}
-
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
@@ -52,23 +35,11 @@ std::string in_quotes(std::string_view text) {
     text = text.substr(0, end);
   }
   std::string out = "\"";
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    const std::size_t bytes = character_bytes(text.substr(i));
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (bytes == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    } else {
-      out += text.substr(i, bytes);
-    }
-    i += bytes == 0 ? 1 : bytes;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
-  return out + (cut ? "...\"" : "\"");
+  return printable(out) + (cut ? "...\"" : "\"");
 }
 
 std::string to_string(const Fault& fault) {
@@ -80,7 +51,7 @@ std::string to_string(const Fault& fault) {
   if (!fault.found.empty()) text += "; found " + fault.found;
   if (!fault.allowed.empty()) text += "; allowed: " + fault.allowed;
   if (!fault.suggestion.empty()) text += fmt::format("; did you mean \"{}\"?", fault.suggestion);
-  return text;
+  return printable(text);
 }
 
 InputError::InputError(std::vector<Fault> faults)

@@ -50,12 +50,13 @@ std::string model_name(const std::filesystem::path& path) {
 
 }  // namespace
 
-Model parse_hf_config(std::string_view text, std::string file, std::string name, Diagnostics& faults,
-                      std::vector<std::string>& notes) {
-  Model model;
+HfConfig parse_hf_config(std::string_view text, std::string file, std::string name, Diagnostics& faults,
+                         std::vector<std::string>& notes) {
+  HfConfig read;
+  Model& model = read.model;
   model.name = std::move(name);
   const Document document = parse_json(text, std::move(file), faults);
-  if (document.damaged) return model;
+  if (document.damaged) return read;
   Section root(document, document.root, "", faults);
   const std::string odd = other_layers(document.root);
   if (!odd.empty()) {
@@ -63,7 +64,7 @@ Model parse_hf_config(std::string_view text, std::string file, std::string name,
         odd,
         "the model has layers other than attention and MLP (state space or linear attention); only plain "
         "transformers are modelled");
-    return model;
+    return read;
   }
 
   std::optional<Section> inner = language_model(root, notes);
@@ -74,7 +75,7 @@ Model parse_hf_config(std::string_view text, std::string file, std::string name,
   if (type.empty()) type = outer.text("model_type");
   if (type.empty()) {
     root.fault("model_type", "is missing; it names the architecture", join(hf_model_types()));
-    return model;
+    return read;
   }
   const HfFamily* family = find_family(type);
   if (family == nullptr) {
@@ -83,10 +84,12 @@ Model parse_hf_config(std::string_view text, std::string file, std::string name,
     section.fault(
         at != nullptr ? *at : *root.table().find("model_type"), "model_type", "unknown architecture",
         join(known) + "; or give the shape by its own keys (layers, hidden, ...)", nearest(type, known));
-    return model;
+    return read;
   }
   const bool before = faults.empty();
   family->read(fields, model);
+  constexpr int kMostPositions = 1 << 30;
+  read.max_positions = fields.optional("max_position_embeddings", 0, kMostPositions);
   if (!model.is_moe() && faults.empty()) {
     for (const std::string_view key : {"num_local_experts", "num_experts", "n_routed_experts"})
       if (fields.optional(key, 0) > 1)
@@ -99,22 +102,20 @@ Model parse_hf_config(std::string_view text, std::string file, std::string name,
     const std::string conflict = shape_conflict(model);
     if (!conflict.empty()) section.fault("", conflict);
   }
-  return model;
+  return read;
 }
 
-Model read_hf_config(const std::filesystem::path& path, Diagnostics& faults, std::vector<std::string>& notes,
-                     const Fault& named_at) {
+HfConfig read_hf_config(const std::filesystem::path& path, Diagnostics& faults,
+                        std::vector<std::string>& notes, const Fault& named_at) {
   const auto text = read_text(path, faults, named_at);
-  Model model;
-  model.name = model_name(path);
-  if (!text) return model;
-  return parse_hf_config(*text, path.string(), model.name, faults, notes);
+  if (!text) return {};
+  return parse_hf_config(*text, path.string(), model_name(path), faults, notes);
 }
 
 Model read_hf_config(const std::filesystem::path& path) {
   Diagnostics faults;
   std::vector<std::string> notes;
-  Model model = read_hf_config(path, faults, notes);
+  Model model = read_hf_config(path, faults, notes).model;
   faults.throw_if_any();
   return model;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inputs/csv.hpp"
+#include "inputs/csv_records.hpp"
 #include "inputs/measurement_text.hpp"
 
 namespace trainfront::inputs {
@@ -226,13 +226,7 @@ void read_measurement_csv(const std::string& file, std::string text, const Devic
         if (!csv.next()) return;
       } catch (const CsvError& error) {
         ++measurements.rows;
-        faults.add({file,
-                    {static_cast<int>(error.line), static_cast<int>(error.column)},
-                    "",
-                    error.problem,
-                    "",
-                    "",
-                    ""});
+        faults.add(to_fault(error));
         continue;
       }
       ++measurements.rows;
@@ -246,13 +240,7 @@ void read_measurement_csv(const std::string& file, std::string text, const Devic
       table->add(record, device, measurements);
     }
   } catch (const CsvError& error) {
-    faults.add({file,
-                {static_cast<int>(error.line), static_cast<int>(error.column)},
-                "",
-                error.problem,
-                "",
-                "",
-                ""});
+    faults.add(to_fault(error));
   }
 }
 

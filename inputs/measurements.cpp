@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
@@ -88,11 +89,12 @@ void add_collective(costmodel::CollectiveSample sample, std::string_view fabric,
 void read_measurements(const std::filesystem::path& path, const DeviceResolver& resolve,
                        const MeasurementDefaults& defaults, Measurements& measurements, Diagnostics& faults) {
   const std::string file = path.string();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return faults.add({file, {}, "", "is a folder, not a file", "", "", ""});
   std::ifstream stream(path, std::ios::binary);
+  if (!stream) return faults.add({file, {}, "", "cannot be opened", "", "", ""});
   std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream || std::filesystem::is_directory(path)) {
-    return faults.add({file, {}, "", "cannot be read", "", "", ""});
-  }
   if (text.starts_with("\x1f\x8b")) {
     std::optional<std::string> unpacked = unpack(text);
     if (!unpacked) return faults.add({file, {}, "", "broken or huge gzip file", "", "", ""});

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "inputs/catalog_offers.hpp"
-#include "inputs/csv.hpp"
+#include "inputs/csv_records.hpp"
 #include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
@@ -162,15 +162,6 @@ class OfferReader {
 void add_offers_csv(Catalog& catalog, std::string text, const std::string& name, Diagnostics& faults,
                     std::vector<std::string>& notes) {
   std::vector<OfferEntry> rows;
-  const auto report = [&](const CsvError& error) {
-    faults.add({error.file,
-                {static_cast<int>(error.line), static_cast<int>(error.column)},
-                "",
-                error.problem,
-                "",
-                "",
-                ""});
-  };
   try {
     CsvFile csv(name, std::move(text), {.comment = '#'});
     static const std::vector<std::string> kColumns = {"provider",    "region",
@@ -191,18 +182,10 @@ void add_offers_csv(Catalog& catalog, std::string text, const std::string& name,
       }
     if (!complete) return;
     OfferReader reader(catalog, csv, faults, notes);
-    for (bool more = true; more;) {
-      try {
-        more = csv.next();
-        if (!more) break;
-        if (auto row = reader.read()) rows.push_back(std::move(*row));
-      } catch (const CsvError& error) {
-        report(error);
-      }
-    }
+    while (next_record(csv, faults))
+      if (auto row = reader.read()) rows.push_back(std::move(*row));
   } catch (const CsvError& error) {
-    report(error);
-    return;
+    return faults.add(to_fault(error));
   }
   merge_offers(catalog, std::move(rows), faults, notes);
 }

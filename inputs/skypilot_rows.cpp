@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "inputs/csv.hpp"
+#include "inputs/csv_records.hpp"
 #include "inputs/skypilot.hpp"
 
 namespace trainfront::inputs {
@@ -70,15 +70,6 @@ bool is_skypilot_header(const std::vector<std::string>& header) {
 
 std::vector<SkypilotRow> read_skypilot_rows(std::string text, const std::string& name, Diagnostics& faults) {
   std::vector<SkypilotRow> rows;
-  const auto report = [&](const CsvError& error) {
-    faults.add({error.file,
-                {static_cast<int>(error.line), static_cast<int>(error.column)},
-                "",
-                error.problem,
-                "",
-                "",
-                ""});
-  };
   try {
     CsvFile csv(name, std::move(text), {.comment = '#'});
     const std::size_t instance = csv.column("InstanceType"), accelerator = csv.column("AcceleratorName"),
@@ -104,29 +95,23 @@ std::vector<SkypilotRow> read_skypilot_rows(std::string text, const std::string&
       if (*value == 0) return std::nullopt;
       return value;
     };
-    for (bool more = true; more;) {
-      try {
-        more = csv.next();
-        if (!more) break;
-        SkypilotRow row;
-        row.instance = csv[instance];
-        row.accelerator = csv[accelerator];
-        if (const auto number = csv_number(csv[count]); number && *number >= 0 && *number < 1e6)
-          row.count = static_cast<int>(*number);
-        if (gpu_info) row.memory_mib = gpu_memory_mib(csv[*gpu_info]);
-        row.region = csv[region];
-        if (zone) row.zone = csv[*zone];
-        row.price = money(price);
-        row.spot = money(spot);
-        row.file = name;
-        row.line = static_cast<int>(csv.line());
-        rows.push_back(std::move(row));
-      } catch (const CsvError& error) {
-        report(error);
-      }
+    while (next_record(csv, faults)) {
+      SkypilotRow row;
+      row.instance = csv[instance];
+      row.accelerator = csv[accelerator];
+      if (const auto number = csv_number(csv[count]); number && *number >= 0 && *number < 1e6)
+        row.count = static_cast<int>(*number);
+      if (gpu_info) row.memory_mib = gpu_memory_mib(csv[*gpu_info]);
+      row.region = csv[region];
+      if (zone) row.zone = csv[*zone];
+      row.price = money(price);
+      row.spot = money(spot);
+      row.file = name;
+      row.line = static_cast<int>(csv.line());
+      rows.push_back(std::move(row));
     }
   } catch (const CsvError& error) {
-    report(error);
+    faults.add(to_fault(error));
   }
   return rows;
 }

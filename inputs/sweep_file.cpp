@@ -23,8 +23,9 @@ void note_small_offers(const search::Problem& problem, std::vector<std::string>&
     for (const costmodel::Offer& offer : entry.offers) {
       const std::int64_t needed = costmodel::nodes_for(problem.gpus.front(), entry.hardware.gpus_per_node);
       if (offer.max_nodes > 0 && offer.max_nodes < needed)
-        notes.push_back(fmt::format("market: {} {} {} has {} nodes; the smallest GPU count needs {}",
-                                    offer.provider, offer.region, offer.instance, offer.max_nodes, needed));
+        notes.push_back(fmt::format("market: {} {} {} has {} node{}; the smallest GPU count needs {}",
+                                    offer.provider, offer.region, offer.instance, offer.max_nodes,
+                                    offer.max_nodes == 1 ? "" : "s", needed));
     }
 }
 
@@ -64,8 +65,9 @@ void check_together(const search::Problem& problem, Section& root, std::vector<s
       }
   if (uneven > 0)
     notes.push_back(
-        fmt::format("cluster.gpus: whole nodes are billed: {} GPUs on nodes of {} pay for {} nodes", uneven,
-                    gpus_per_node, costmodel::nodes_for(uneven, gpus_per_node)));
+        fmt::format("cluster.gpus: whole nodes are billed: {} GPUs on nodes of {} pay for {} node{}", uneven,
+                    gpus_per_node, costmodel::nodes_for(uneven, gpus_per_node),
+                    costmodel::nodes_for(uneven, gpus_per_node) == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -99,14 +101,21 @@ SweepFile parse_sweep_file(std::string_view text, const std::string& file,
   Section goal = section_or_empty(root, "goal", empty);
 
   const Catalog catalog = read_catalogs(market, builtin, folder, notes);
-  problem.model = read_model_section(model, catalog, folder, notes);
+  const std::vector<std::string> catalog_notes = notes;
+  const HfConfig shape = read_model_section(model, catalog, folder, notes);
+  problem.model = shape.model;
   RecipeSection read = read_recipe_section(recipe, notes);
   problem.recipe = read.recipe;
+  if (shape.max_positions > 0 && problem.recipe.sequence_length > shape.max_positions)
+    notes.push_back(fmt::format(
+        "recipe.sequence_length: {} is longer than the {} positions (max_position_embeddings) that {} is "
+        "made for",
+        problem.recipe.sequence_length, shape.max_positions, shape.model.name));
   problem.global_batches = std::move(read.global_batches);
   problem.layout = read_layout_section(layout, notes);
   const ClusterSection wanted = read_cluster_section(cluster, catalog, notes);
   problem.gpus = wanted.gpus;
-  problem.hardware = read_market_section(market, catalog, wanted, notes);
+  problem.hardware = read_market_section(market, catalog, wanted, catalog_notes, notes);
   problem.failures = read_failures_section(failures, catalog, problem.hardware, notes);
   problem.protections = read_protections(failures, notes);
   problem.islands = read_islands_section(islands, notes);

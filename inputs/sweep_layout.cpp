@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/legality.hpp"
 #include "faults/spread.hpp"
 #include "inputs/suggest.hpp"
 #include "inputs/sweep_lists.hpp"
@@ -26,6 +27,31 @@ std::vector<Enum> as_enums(const std::vector<std::size_t>& places) {
   std::vector<Enum> values;
   for (const std::size_t place : places) values.push_back(static_cast<Enum>(place));
   return values;
+}
+
+// A schedule that no framework of the sweep launches makes illegal plans only, which their counts would say
+// too late.
+void check_schedules(Section& section, const search::LayoutChoices& layout, std::vector<std::string>& notes) {
+  const auto is_launched = [&](costmodel::Schedule schedule) {
+    return std::any_of(layout.framework.begin(), layout.framework.end(), [&](costmodel::Framework framework) {
+      return costmodel::offers_schedule(framework, schedule);
+    });
+  };
+  std::vector<std::string> launched, listed, idle;
+  for (std::size_t at = 0; at < kSchedules.size(); ++at)
+    if (is_launched(static_cast<costmodel::Schedule>(at))) launched.push_back(kSchedules[at]);
+  for (const costmodel::Schedule schedule : layout.schedule)
+    (is_launched(schedule) ? listed : idle).push_back(kSchedules[static_cast<std::size_t>(schedule)]);
+  if (idle.empty()) return;
+  std::vector<std::string> names;
+  for (const costmodel::Framework framework : layout.framework)
+    names.push_back(kFrameworks[static_cast<std::size_t>(framework)]);
+  if (listed.empty()) {
+    section.fault("schedule", fmt::format("{} does not launch {}", join(names), join(idle)), join(launched));
+  } else {
+    notes.push_back(fmt::format("layout.schedule: {} does not launch {}; such plans count as illegal",
+                                join(names), join(idle)));
+  }
 }
 
 }  // namespace
@@ -61,6 +87,7 @@ search::LayoutChoices read_layout_section(Section& section, std::vector<std::str
   layout.recompute =
       as_enums<costmodel::Recompute>(read_names(section, "recompute", kRecomputes, true, notes));
   layout.schedule = as_enums<costmodel::Schedule>(read_names(section, "schedule", kSchedules, true, notes));
+  check_schedules(section, layout, notes);
   // Not a choice of its own, and an unknown key here would draw a wrong suggestion.
   if (const Value* dp = section.table().find("dp")) {
     section.find("dp");

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "inputs/catalog_offers.hpp"
 #include "inputs/hardware_classes.hpp"
 #include "inputs/suggest.hpp"
 #include "inputs/sweep_sections.hpp"
@@ -20,15 +24,34 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// A filter of [market]: empty lets all pass.
-std::vector<std::string> read_filter(Section& section, std::string_view key, std::vector<std::string> known) {
+// A filter of [market]: empty lets all pass. Who names only offers of this file wants no others.
+std::vector<std::string> read_filter(Section& section, std::string_view key, std::vector<std::string> known,
+                                     const std::vector<std::string>& own) {
   std::vector<std::string> names = section.texts(key).value_or(std::vector<std::string>());
+  known.insert(known.end(), own.begin(), own.end());
   std::sort(known.begin(), known.end());
-  for (const std::string& name : names)
-    if (!contains(known, name))
-      section.fault(key, fmt::format("no offer of the catalogue has {}", in_quotes(name)), join(known),
-                    nearest(name, known));
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const std::string& name : names) {
+    if (contains(known, name)) continue;
+    const bool means_mine = name == "own" || name == "owned";
+    section.fault(
+        key,
+        fmt::format("no offer of the catalogue{} has {}{}", own.empty() ? "" : " or of this file",
+                    in_quotes(name),
+                    means_mine ? "; what you own goes into [[market.offer]], and catalog = [] leaves "
+                                 "out all other offers"
+                               : ""),
+        join(known), means_mine ? "" : nearest(name, known));
+  }
   return names;
+}
+
+std::vector<std::string> texts_of(const std::vector<search::HardwareClass>& classes,
+                                  std::string Offer::*member) {
+  std::vector<std::string> texts;
+  for (const search::HardwareClass& entry : classes)
+    for (const Offer& offer : entry.offers) texts.push_back(offer.*member);
+  return texts;
 }
 
 struct Filters {
@@ -38,7 +61,8 @@ struct Filters {
     const auto lets = [](const std::vector<std::string>& names, std::string_view name) {
       return names.empty() || contains(names, name);
     };
-    return lets(devices, offer.device) && lets(providers, offer.provider) && lets(regions, offer.region) &&
+    return lets(devices, offer.device) && lets(providers, offer.provider) &&
+           (lets(regions, offer.region) || offer.region == kAllRegions) &&
            lets(price_models, price_model_name(offer.price_model));
   }
 };
@@ -63,7 +87,19 @@ std::string why_empty(const Catalog& catalog, const Filters& filters) {
   return text;
 }
 
+// Rows without a usable price may be what the user is missing.
+std::string what_was_left_out(std::span<const std::string> catalog_notes) {
+  constexpr std::size_t kShown = 5;
+  if (catalog_notes.empty()) return {};
+  std::string text =
+      fmt::format(". What was read says: {}",
+                  fmt::join(catalog_notes.first(std::min(kShown, catalog_notes.size())), "; "));
+  if (catalog_notes.size() > kShown) text += fmt::format("; and {} more", catalog_notes.size() - kShown);
+  return text;
+}
+
 std::string what_there_is(const Catalog& catalog, const std::vector<std::string>& devices) {
+  if (catalog.offers.empty()) return "a catalogue with offers, or [[market.offer]]";
   std::vector<std::string> rows;
   for (const OfferEntry& entry : catalog.offers) {
     const Offer& offer = entry.offer;
@@ -98,21 +134,32 @@ void note_odd_spot_prices(const std::vector<search::HardwareClass>& classes,
                           std::vector<std::string>& notes) {
   constexpr int kMaxNotes = 10;
   int odd = 0;
-  for (const search::HardwareClass& entry : classes)
+  for (const search::HardwareClass& entry : classes) {
+    std::map<OfferName, double> on_demand;  // whatever the zone, the lowest
+    const auto place_of = [](const Offer& offer) {
+      OfferName name = name_of(offer);
+      name.price_model = PriceModel::kOnDemand;
+      name.zone.clear();
+      return name;
+    };
+    for (const Offer& offer : entry.offers) {
+      if (offer.price_model != PriceModel::kOnDemand) continue;
+      double& lowest = on_demand.emplace(place_of(offer), offer.usd_per_node_hour).first->second;
+      lowest = std::min(lowest, offer.usd_per_node_hour);
+    }
     for (const Offer& spot : entry.offers) {
       if (spot.price_model != PriceModel::kSpot) continue;
-      const auto dearer = std::find_if(entry.offers.begin(), entry.offers.end(), [&](const Offer& list) {
-        return list.price_model == PriceModel::kOnDemand && list.provider == spot.provider &&
-               list.region == spot.region && list.instance == spot.instance &&
-               list.usd_per_node_hour <= spot.usd_per_node_hour;
-      });
-      if (dearer == entry.offers.end() || ++odd > kMaxNotes) continue;
+      const auto list = on_demand.find(place_of(spot));
+      if (list == on_demand.end() || spot.usd_per_node_hour < list->second || ++odd > kMaxNotes) continue;
       notes.push_back(fmt::format(
           "market: {} {} {} costs {} $ per node and hour as spot and {} $ on demand: the spot offer "
           "is dominated",
-          spot.provider, spot.region, spot.instance, spot.usd_per_node_hour, dearer->usd_per_node_hour));
+          spot.provider, spot.region, spot.instance, spot.usd_per_node_hour, list->second));
     }
-  if (odd > kMaxNotes) notes.push_back(fmt::format("market: so are {} more spot offers", odd - kMaxNotes));
+  }
+  if (odd > kMaxNotes)
+    notes.push_back(fmt::format("market: so {} more",
+                                odd - kMaxNotes == 1 ? "is one" : fmt::format("are {}", odd - kMaxNotes)));
 }
 
 void note_prices(const std::vector<search::HardwareClass>& classes, std::vector<std::string>& notes) {
@@ -125,29 +172,26 @@ void note_prices(const std::vector<search::HardwareClass>& classes, std::vector<
       if (oldest.empty() || offer.as_of < oldest) oldest = offer.as_of;
       newest = std::max(newest, offer.as_of);
     }
-  std::string note = fmt::format("market: {} offers on {} kinds of nodes", offers, classes.size());
+  std::string note = fmt::format("market: {} offer{} on {} kind{} of nodes", offers, offers == 1 ? "" : "s",
+                                 classes.size(), classes.size() == 1 ? "" : "s");
   if (!oldest.empty())
     note += fmt::format(", prices of {}", oldest == newest ? oldest : oldest + " to " + newest);
   notes.push_back(note);
 }
 
-// Offers that one price covers everywhere bear no region's name; who names regions may still want them.
-void note_everywhere(const Catalog& catalog, Filters filters, std::vector<std::string>& notes) {
+// Offers that one price covers everywhere pass every filter on regions, which not all who name one expect.
+void note_everywhere(const Catalog& catalog, const Filters& filters, std::vector<std::string>& notes) {
   if (filters.regions.empty() || contains(filters.regions, kAllRegions)) return;
-  filters.regions = {std::string(kAllRegions)};
   std::vector<std::string> providers;
   for (const OfferEntry& entry : catalog.offers)
-    if (filters.passes(entry.offer) && !contains(providers, entry.offer.provider))
+    if (entry.offer.region == kAllRegions && filters.passes(entry.offer) &&
+        !contains(providers, entry.offer.provider))
       providers.push_back(entry.offer.provider);
   if (!providers.empty())
     notes.push_back(fmt::format(
-        "market.regions: offers of region {} (one price everywhere: {}) are left out; list it to have them",
+        "market.regions: offers at one price everywhere (region {}: {}) are in any region; list providers to "
+        "leave them out",
         in_quotes(kAllRegions), join(providers)));
-}
-
-bool same_offer(const Offer& a, const Offer& b) {
-  return a.provider == b.provider && a.region == b.region && a.zone == b.zone && a.instance == b.instance &&
-         a.price_model == b.price_model;
 }
 
 }  // namespace
@@ -176,33 +220,31 @@ Catalog read_catalogs(Section& section, const Catalog& builtin, const std::files
 
 std::vector<search::HardwareClass> read_market_section(Section& section, const Catalog& catalog,
                                                        const ClusterSection& cluster,
+                                                       std::span<const std::string> catalog_notes,
                                                        std::vector<std::string>& notes) {
+  const std::vector<search::HardwareClass> own = read_inline_offers(section, catalog);
   Filters filters;
   filters.devices = cluster.devices;
-  filters.providers = read_filter(section, "providers", catalog.providers());
-  filters.regions = read_filter(section, "regions", catalog.regions());
+  filters.providers = read_filter(section, "providers", catalog.providers(), texts_of(own, &Offer::provider));
+  filters.regions = read_filter(section, "regions", catalog.regions(), texts_of(own, &Offer::region));
   filters.price_models = section.texts("price_models").value_or(std::vector<std::string>());
   for (const std::string& name : filters.price_models)
     if (!contains(price_model_names(), name))
       section.fault("price_models", fmt::format("unknown name {}", in_quotes(name)),
                     join(price_model_names()), nearest(name, price_model_names()));
   const std::vector<Discount> discounts = read_discounts(section, catalog);
-  const std::vector<search::HardwareClass> own = read_inline_offers(section, catalog);
 
   std::vector<search::HardwareClass> classes;
-  const auto is_replaced = [&](const Offer& offer) {
-    return std::any_of(own.begin(), own.end(), [&](const search::HardwareClass& entry) {
-      return std::any_of(entry.offers.begin(), entry.offers.end(),
-                         [&](const Offer& other) { return same_offer(offer, other); });
-    });
-  };
+  std::set<OfferName> replaced;
+  for (const search::HardwareClass& entry : own)
+    for (const Offer& offer : entry.offers) replaced.insert(name_of(offer));
   for (const OfferEntry& entry : catalog.offers) {
     Offer offer = entry.offer;
     if (!filters.passes(offer)) continue;
     const NodeType* node = catalog.find_node(offer.provider, offer.instance);
     const DeviceEntry* device = catalog.find_device(offer.device);
     if (node == nullptr || device == nullptr) continue;  // refused when the catalogue was read
-    if (is_replaced(offer)) {
+    if (replaced.contains(name_of(offer))) {
       notes.push_back(fmt::format("market: the offer of {} {} {} in this file stands for the catalogue's",
                                   offer.provider, offer.region, offer.instance));
       continue;
@@ -225,8 +267,11 @@ std::vector<search::HardwareClass> read_market_section(Section& section, const C
     for (const Offer& offer : entry.offers) add_offer(classes, entry.hardware, offer);
   }
 
-  if (classes.empty() && section.faults().empty())
-    section.fault("", why_empty(catalog, filters), what_there_is(catalog, filters.devices));
+  const bool some = !classes.empty();
+  bill_egress(section, catalog, classes, notes);
+  if (!some && section.faults().empty())
+    section.fault("", why_empty(catalog, filters) + what_was_left_out(catalog_notes),
+                  what_there_is(catalog, filters.devices));
   for (const std::string& device : cluster.devices)
     if (!classes.empty() &&
         std::none_of(classes.begin(), classes.end(),

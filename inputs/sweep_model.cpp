@@ -25,8 +25,8 @@ constexpr std::string_view kModelWays =
 
 }  // namespace
 
-costmodel::Model read_model_section(Section& section, const Catalog& catalog,
-                                    const std::filesystem::path& folder, std::vector<std::string>& notes) {
+HfConfig read_model_section(Section& section, const Catalog& catalog, const std::filesystem::path& folder,
+                            std::vector<std::string>& notes) {
   const Value* config = section.find("config");
   const Value* name = section.find("name");
   Diagnostics aside;
@@ -54,7 +54,7 @@ costmodel::Model read_model_section(Section& section, const Catalog& catalog,
       section.fault(of_shape->value, section.path(of_shape->key),
                     fmt::format("stands beside name = {}, which gives the whole shape", in_quotes(*wanted)),
                     std::string(kModelWays));
-    return read_model_shape(section, wanted.value_or("custom"));
+    return {read_model_shape(section, wanted.value_or("custom"))};
   }
   if (config != nullptr) {
     const auto file = section.text("config");
@@ -63,7 +63,7 @@ costmodel::Model read_model_section(Section& section, const Catalog& catalog,
                           Fault{section.document().file, config->at, section.path("config"), "", "", "", ""});
   }
   if (!wanted) return {};
-  if (const ModelEntry* entry = catalog.find_model(*wanted)) return entry->model;
+  if (const ModelEntry* entry = catalog.find_model(*wanted)) return {entry->model};
   const std::vector<std::string> known = catalog.model_names();
   section.fault(*name, section.path("name"), "no model of the catalogue has this name", join(known),
                 nearest(*wanted, known));

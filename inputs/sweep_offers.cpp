@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "inputs/catalog_offers.hpp"
 #include "inputs/hardware_classes.hpp"
 #include "inputs/quantity.hpp"
 #include "inputs/suggest.hpp"
@@ -113,7 +115,7 @@ std::optional<Hardware> read_hardware(Section& section, const Catalog& catalog, 
 std::vector<search::HardwareClass> read_inline_offers(Section& market, const Catalog& catalog) {
   constexpr std::int64_t kMaxNodes = 10'000'000;
   std::vector<search::HardwareClass> classes;
-  std::vector<Offer> seen;
+  std::set<OfferName> seen;
   for (Section& section : market.sections("offer")) {
     Offer offer;
     offer.provider = needed_text(section, "provider");
@@ -128,17 +130,12 @@ std::vector<search::HardwareClass> read_inline_offers(Section& market, const Cat
     read_price(section, offer);
     const auto hardware = read_hardware(section, catalog, offer);
     section.finish();
-    const auto twin = std::find_if(seen.begin(), seen.end(), [&](const Offer& other) {
-      return other.provider == offer.provider && other.region == offer.region && other.zone == offer.zone &&
-             other.instance == offer.instance && other.price_model == offer.price_model;
-    });
-    if (twin != seen.end()) {
+    if (!seen.insert(name_of(offer)).second) {
       section.fault(
           "", fmt::format("is a second offer of {} {} {}", offer.provider, offer.region, offer.instance),
           "one price for a place, instance and price model");
       continue;
     }
-    seen.push_back(offer);
     if (hardware) add_offer(classes, *hardware, std::move(offer));
   }
   return classes;

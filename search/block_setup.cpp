@@ -54,7 +54,7 @@ BlockSetup::BlockSetup(const Space& space, int hardware_class, std::size_t gpus_
         ++cell.legal_offers;
         cell.least_usd_per_s = std::min(
             cell.least_usd_per_s,
-            costmodel::bill_usd(hardware.offers[static_cast<std::size_t>(offer)], spare.paid_nodes, 1.0));
+            costmodel::rent_usd(hardware.offers[static_cast<std::size_t>(offer)], spare.paid_nodes, 1.0));
       }
       cells.push_back(cell);
     }

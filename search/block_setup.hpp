@@ -29,7 +29,7 @@ struct SparesClass {
 // it.
 struct Cell {
   int legal_offers = 0;
-  double least_usd_per_s = 0;  // of the legal offers
+  double least_usd_per_s = 0;  // rent of the legal offers; a bill's transfers come on top, so it bounds
 };
 
 // What all plans on one kind of hardware with one GPU count have in common.

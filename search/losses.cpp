@@ -51,9 +51,10 @@ Losses losses(const Space& space, std::uint64_t index) {
 
   const std::int64_t nodes = costmodel::nodes_for(plan.gpus, rented.hardware.gpus_per_node);
   const std::int64_t spares = spare_nodes(plan.protection, nodes);
-  const double cost_usd = costmodel::bill_usd(offer, nodes + spares, time.time_s);
-  const double usd_per_s = cost_usd / time.time_s / static_cast<double>(nodes + spares);
+  const double rent_usd = costmodel::rent_usd(offer, nodes + spares, time.time_s);
+  const double usd_per_s = rent_usd / time.time_s / static_cast<double>(nodes + spares);
   parts.computing_usd_per_s = usd_per_s * static_cast<double>(nodes);
+  parts.egress_usd = offer.transfer_usd;
   parts.idle_spares_usd = usd_per_s * static_cast<double>(spares) * time.time_s;
   return parts;
 }

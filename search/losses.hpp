@@ -21,6 +21,7 @@ struct Losses {
                                // share of the failures, cause; not among the three above
   double reserve_s = 0;        // kept ready so that the time holds with Goal::probability; 0 without one
   double idle_spares_usd = 0;  // spare nodes, paid for all the time; every second costs the others besides
+  double egress_usd = 0;       // for data that leaves the provider
   double computing_usd_per_s = 0;
 
   double time_s() const {

@@ -20,7 +20,7 @@ using inputs::Catalog;
 
 using Names = std::vector<std::string>;
 
-const Names kLists = {"devices", "networks", "nodes", "offers", "models", "failures"};
+const Names kLists = {"devices", "networks", "nodes", "offers", "models", "failures", "egress"};
 
 bool holds(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -44,7 +44,7 @@ bool lets(const Names& filter, std::string_view name) {
 
 bool lets_offer(const CatalogOptions& options, const costmodel::Offer& offer) {
   return lets(options.devices, offer.device) && lets(options.providers, offer.provider) &&
-         lets(options.regions, offer.region) &&
+         (lets(options.regions, offer.region) || offer.region == inputs::kAllRegions) &&
          lets(options.price_models, inputs::price_model_name(offer.price_model));
 }
 
@@ -76,6 +76,9 @@ CatalogView select(const Catalog& catalog, const CatalogOptions& options) {
     for (const auto& entry : catalog.models)
       if (named(entry.name)) view.models.push_back(&entry);
   view.failures = wanted("failures");
+  if (wanted("egress"))
+    for (const auto& price : catalog.egress)
+      if (named(price.provider) && lets(options.providers, price.provider)) view.egress.push_back(&price);
   return view;
 }
 
@@ -90,8 +93,28 @@ void check_name(const Catalog& catalog, const CatalogOptions& options) {
   if (options.what == "nodes" || options.what == "offers")
     for (const auto& node : catalog.nodes) known.push_back(node.instance);
   if (options.what == "failures") throw UsageError("catalog failures takes no name");
+  if (options.what == "egress")
+    for (const auto& price : catalog.egress) known.push_back(price.provider);
   if (!holds(known, options.name))
-    unknown(options.what.substr(0, options.what.size() - 1), options.name, known);
+    unknown(options.what == "egress" ? "provider" : options.what.substr(0, options.what.size() - 1),
+            options.name, known);
+}
+
+// A filter that a list has nothing for would be left unheard.
+void check_filters(const CatalogOptions& options) {
+  struct Filter {
+    const Names* asked;
+    std::string_view flag;
+    Names lists;  // that it applies to, beside the overview
+  };
+  for (const Filter& filter : {Filter{&options.devices, "--device", {"devices", "nodes", "offers", "import"}},
+                               Filter{&options.providers, "--provider", {"nodes", "offers", "egress"}},
+                               Filter{&options.regions, "--region", {"offers", "import"}},
+                               Filter{&options.price_models, "--price-model", {"offers", "import"}}}) {
+    if (filter.asked->empty() || options.what.empty() || holds(filter.lists, options.what)) continue;
+    throw UsageError(fmt::format("{} does not apply to catalog {}; it does to {}", filter.flag, options.what,
+                                 inputs::join(filter.lists)));
+  }
 }
 
 Catalog read_catalogs(const CatalogOptions& options, std::vector<std::string>& notes) {
@@ -128,6 +151,10 @@ int import_list(const CatalogOptions& options) {
   catalog.offers.clear();
   inputs::merge_offers(catalog, std::move(rows), faults, notes);
   faults.throw_if_any();
+  check("device", options.devices, catalog.device_ids());
+  check("region", options.regions, catalog.regions());
+  check("price model", options.price_models, inputs::price_model_names());
+  std::erase_if(catalog.offers, [&](const auto& entry) { return !lets_offer(options, entry.offer); });
 
   for (const std::string& note : notes) say(note);
   say(fmt::format("{} offers of {}", catalog.offers.size(), cloud));
@@ -151,12 +178,14 @@ int import_list(const CatalogOptions& options) {
 }  // namespace
 
 int run_catalog(const CatalogOptions& options) {
-  if (options.what == "import") return import_list(options);
-  if (!options.what.empty() && !holds(kLists, options.what)) {
+  const bool imports = options.what == "import";
+  if (!options.what.empty() && !imports && !holds(kLists, options.what)) {
     Names known = kLists;
     known.emplace_back("import");
     unknown("list", options.what, known);
   }
+  check_filters(options);
+  if (imports) return import_list(options);
   for (const auto& [given, name] :
        {std::pair(&options.cloud, "--cloud"), std::pair(&options.as_of, "--as-of"),
         std::pair(&options.output, "--output")})

@@ -150,6 +150,23 @@ void write_failures(JsonWriter& json, const Catalog& catalog) {
   json.end_array().end_object();
 }
 
+void write_egress(JsonWriter& json, const EgressPrice& price) {
+  constexpr double kBytesPerGb = 1e9;
+  json.begin_object().field("provider", price.provider).begin_array("steps");
+  for (std::size_t step = 0; step < price.usd_per_byte.size(); ++step) {
+    json.begin_object().key("up_to_bytes");
+    if (step < price.up_to_bytes.size()) {
+      json.value(price.up_to_bytes[step]);
+    } else {
+      json.null();
+    }
+    json.field("usd_per_gb", price.usd_per_byte[step] * kBytesPerGb).end_object();
+  }
+  json.end_array();
+  write_origin(json, price.origin);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string catalog_json(const CatalogView& view) {
@@ -174,6 +191,7 @@ std::string catalog_json(const CatalogView& view) {
        [&](JsonWriter& out, const OfferEntry& entry) { write_offer(out, entry, *view.catalog); });
   list("models", view.models, write_model);
   if (view.failures) write_failures(json, *view.catalog);
+  list("egress", view.egress, write_egress);
   write_texts(json, "notes", view.notes);
   return json.end_object().take();
 }

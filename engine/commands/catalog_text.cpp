@@ -123,6 +123,19 @@ std::string failures_text(const Catalog& catalog) {
   return nodes.str() + "\n" + spot.str() + "\n" + recovery.str();
 }
 
+std::string egress_text(const CatalogView& view) {
+  TextTable table{{"provider", "leaves in a month", "$/GB", "evidence"}, {}, {false, true, true}};
+  for (const EgressPrice* price : view.egress)
+    for (std::size_t step = 0; step < price->usd_per_byte.size(); ++step) {
+      const bool last = step == price->up_to_bytes.size();
+      const std::string rest = step == 0 ? "any volume" : "more";
+      table.rows.push_back({price->provider,
+                            last ? rest : fmt::format("up to {:g} TB", price->up_to_bytes[step] / 1e12),
+                            number(price->usd_per_byte[step] * 1e9), price->origin.evidence});
+    }
+  return table.str();
+}
+
 // A single entry is shown with where its figures come from.
 std::string origins_text(const CatalogView& view) {
   std::string text;
@@ -142,6 +155,7 @@ std::string origins_text(const CatalogView& view) {
                     price_model_name(entry->offer.price_model)),
         {entry->offer.source, entry->offer.as_of, entry->evidence});
   for (const ModelEntry* entry : view.models) add(entry->name, entry->origin);
+  for (const EgressPrice* price : view.egress) add(price->provider, price->origin);
   return text;
 }
 
@@ -174,12 +188,13 @@ std::string overview_text(const CatalogView& view) {
                           from(costmodel::PriceModel::kOnDemand), from(costmodel::PriceModel::kSpot),
                           entry->measured ? "measured" : "data sheet"});
   }
-  return table.str() + fmt::format(
-                           "\n{} devices, {} networks, {} node types, {} offers, {} models.\n"
-                           "trainfront catalog devices|networks|nodes|offers|models|failures [NAME] shows "
-                           "them, with sources for one NAME.\n",
-                           view.devices.size(), view.networks.size(), view.nodes.size(), view.offers.size(),
-                           view.models.size());
+  return table.str() +
+         fmt::format(
+             "\n{} devices, {} networks, {} node types, {} offers, {} models.\n"
+             "trainfront catalog devices|networks|nodes|offers|models|failures|egress [NAME] shows "
+             "them, with sources for one NAME.\n",
+             view.devices.size(), view.networks.size(), view.nodes.size(), view.offers.size(),
+             view.models.size());
 }
 
 }  // namespace
@@ -193,6 +208,7 @@ std::string catalog_text(const CatalogView& view) {
   if (view.what == "offers") text = offers_text(view);
   if (view.what == "models") text = models_text(view);
   if (view.what == "failures") text = failures_text(*view.catalog);
+  if (view.what == "egress") text = egress_text(view);
   if (view.one) text += origins_text(view);
   return text;
 }

@@ -19,6 +19,7 @@ struct CatalogView {
   std::vector<const inputs::OfferEntry*> offers;
   std::vector<const inputs::ModelEntry*> models;
   bool failures = false;
+  std::vector<const inputs::EgressPrice*> egress;
   std::vector<std::string> notes;
 };
 

@@ -13,6 +13,7 @@
 #include "engine/reports/explanation.hpp"
 #include "engine/reports/front_files.hpp"
 #include "engine/reports/readable.hpp"
+#include "engine/same_plan.hpp"
 #include "engine/sweep_job.hpp"
 #include "engine/terminal.hpp"
 #include "inputs/diagnostics.hpp"
@@ -61,20 +62,25 @@ int refuse(const ExplainOptions& options, const search::Space& space, const sear
   return kNothingFeasible;
 }
 
+// `answer`: what the plan was chosen by; none if the user named it.
 int explain(const ExplainOptions& options, const search::Space& space, std::uint64_t index,
-            const std::string& id) {
+            const std::string& id, const Answer* answer) {
   const search::Outcome outcome = search::evaluate(space, index);
   if (outcome.verdict != search::Verdict::kFeasible)
     return refuse(options, space, space.decode(index), outcome);
   Explanation explanation = explain_plan(space, index, !options.trace.empty());
   explanation.row.id = id;
+  if (answer != nullptr) {
+    explanation.status = answer->status_name();
+    explanation.criterion = answer->criterion;
+  }
   if (!options.trace.empty()) {
     if (explanation.events.empty()) throw MachineError("the step has too many events for a trace");
     write_file(options.trace, trace_json(explanation));
     say("trace written to " + options.trace);
   }
   print(options.json ? explanation_json(space, explanation) : explanation_text(space, explanation));
-  return kDone;
+  return answer != nullptr ? answer->status() : kDone;
 }
 
 // No plan of a narrowed space works. Where it holds a single layout, its broken rule is told in full.
@@ -103,8 +109,9 @@ int run_explain(const ExplainOptions& options, World& world) {
     return std::stoi(world.broadcast(std::to_string(status)));
   };
   if (!options.plan.empty()) {
-    return share_status(
-        [&] { return explain(options, sweep.space, parse_id(options.plan, sweep.space), options.plan); });
+    return share_status([&] {
+      return explain(options, sweep.space, parse_id(options.plan, sweep.space), options.plan, nullptr);
+    });
   }
 
   LoadedSweep narrowed = world.together([&] {
@@ -117,7 +124,10 @@ int run_explain(const ExplainOptions& options, World& world) {
   job_options.threads = options.threads;
   job_options.progress = ProgressMode::kNone;
   const JobResult job = run_sweep_job(world, narrowed, false, job_options);
-  if (!job.complete) return kResumable;
+  if (!job.complete) {
+    if (root) say("stopped; explain keeps no checkpoint, sweep does");
+    return kResumable;
+  }
   return share_status([&] {
     const search::Space& space = narrowed.space;
     const search::Goal& goal = space.problem().goal;
@@ -126,7 +136,8 @@ int run_explain(const ExplainOptions& options, World& world) {
     if (!point) return explain_nothing(options, space, job.harvest, goal, answer);
     if (!answer.plan) say(why_no_plan(space, job.harvest, goal, answer));
     const std::optional<std::uint64_t> id = index_in(sweep.space, space, space.decode(point->index));
-    return explain(options, space, point->index, id ? std::to_string(*id) : "none: outside the sweep");
+    return explain(options, space, point->index, id ? std::to_string(*id) : "none: outside the sweep",
+                   &answer);
   });
 }
 

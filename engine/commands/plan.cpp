@@ -38,9 +38,7 @@ int run_plan(const PlanOptions& options, World& world) {
   const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const search::Goal goal = world.together(
       [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
-  if (world.rank() == 0) {
-    for (const std::string& note : sweep.notes) say("note: " + note);
-  }
+  if (world.rank() == 0) say_notes(sweep.notes);
   const JobResult job = run_sweep_job(world, sweep, options.brute_force, job_options);
   if (!job.complete) {
     if (world.rank() == 0) say("stopped; plan keeps no checkpoint, sweep does");

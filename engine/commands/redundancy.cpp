@@ -12,6 +12,7 @@
 #include "engine/redundancy_setup.hpp"
 #include "engine/redundancy_sweep.hpp"
 #include "engine/reports/json_writer.hpp"
+#include "engine/reports/readable.hpp"
 #include "engine/reports/redundancy_plot.hpp"
 #include "engine/reports/text_table.hpp"
 #include "engine/terminal.hpp"
@@ -109,16 +110,22 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
   json.end_object();
 }
 
-std::string to_json(const RedundancyStudy& study, const std::string& plan,
+std::string to_json(const RedundancyStudy& study, const PlanSystem* planned,
                     const std::vector<RedundancyRow>& rows, const std::vector<RedundancySimulated>& simulated,
                     const std::vector<std::string>& notes) {
   JsonWriter json;
-  json.begin_object()
-      .field("schema", 1)
-      .field("groups", study.system.units)
-      .field("optimal_r", optimal_redundancy(study, rows))
-      .field("optimal_r_paper", faults::paper::optimal_redundancy(study.system.units));
-  if (!plan.empty()) json.field("plan", plan);
+  json.begin_object().field("schema", 1).field("groups", study.system.units).key("optimal_r");
+  const std::optional<int> best = optimal_redundancy(study, rows);
+  if (best) {
+    json.value(*best);
+  } else {
+    json.null();
+  }
+  json.field("optimal_r_paper", faults::paper::optimal_redundancy(study.system.units));
+  if (planned != nullptr) {
+    json.field("plan", planned->plan).field("status", planned->status_name);
+    if (!planned->criterion.empty()) json.field("criterion", planned->criterion);
+  }
   json.begin_array("rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     write_row(rows[i], simulated.empty() ? nullptr : &simulated[i], json);
@@ -134,6 +141,11 @@ std::string number(double value, int digits) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
+std::string with_error(double value, double standard_error, int digits) {
+  if (!std::isfinite(value)) return number(value, digits);
+  return fmt::format("{} +- {}", number(value, digits), number(standard_error, digits));
+}
+
 std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
                     const std::vector<RedundancySimulated>& simulated) {
   TextTable table;
@@ -145,13 +157,14 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
   }
   table.right.assign(table.header.size(), true);
   table.right[0] = false;
-  const int best = optimal_redundancy(study, rows);
+  const std::optional<int> best = optimal_redundancy(study, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const RedundancyRow& row = rows[i];
     const bool is_best = row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
     const std::string every =
         row.checkpoint_every > 0
-            ? fmt::format("{} steps, {:.0f} s", row.checkpoint_every, row.checkpoint_interval_s)
+            ? fmt::format("{} step{}, {}", row.checkpoint_every, row.checkpoint_every == 1 ? "" : "s",
+                          readable_duration(row.checkpoint_interval_s))
             : "-";
     std::vector<std::string> cells = {
         scheme_name(row.kind) + std::string(is_best ? " *" : ""),
@@ -165,13 +178,10 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
         every};
     if (!simulated.empty()) {
       const RedundancySimulated& s = simulated[i];
-      cells.push_back(
-          fmt::format("{} +- {}", number(s.failures.value, 2), number(s.failures.standard_error, 2)));
+      cells.push_back(with_error(s.failures.value, s.failures.standard_error, 2));
       cells.push_back(number(s.stacks, 3));
       cells.push_back(number(100 * s.availability, 1) + " %");
-      cells.push_back(std::isfinite(s.time_ratio.value)
-                          ? fmt::format("{:.3f} +- {:.3f}", s.time_ratio.value, s.time_ratio.standard_error)
-                          : "never");
+      cells.push_back(with_error(s.time_ratio.value, s.time_ratio.standard_error, 3));
     }
     table.rows.push_back(std::move(cells));
   }
@@ -179,11 +189,13 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
   text += fmt::format(
       "\ntime: time-to-train over that of one stack without failures. failures: endured in a cycle, the last "
       "included.\n");
-  if (best == 0) {
+  if (!best) {
+    text += "None of checkpoints and SPARe ever finishes: failures come faster than progress.\n";
+  } else if (*best == 0) {
     text += "Nothing fails: no redundancy and no checkpoints are needed.\n";
   } else {
     text += fmt::format("* least time of checkpoints and SPARe: r = {}{}. The paper's rule says r = {}.\n",
-                        best, best == 1 ? " (checkpoints alone)" : "",
+                        *best, *best == 1 ? " (checkpoints alone)" : "",
                         faults::paper::optimal_redundancy(study.system.units));
   }
   return text;
@@ -195,7 +207,7 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
   std::optional<PlanSystem> planned;
   if (!options.file.empty()) {
     planned = system_of_sweep(options, world);
-    if (!planned) return kNothingFeasible;
+    if (planned->plan.empty()) return planned->status;
   }
   const RedundancyStudy study =
       world.together([&] { return redundancy_study(options, planned ? &planned->system : nullptr); });
@@ -218,15 +230,15 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
     if (planned) notes.insert(notes.end(), planned->notes.begin(), planned->notes.end());
     if (!options.plot.empty()) write_file(options.plot, redundancy_plot(rows, simulated));
     if (options.json) {
-      print(to_json(study, planned ? planned->plan : "", rows, simulated, notes));
-      return int{kDone};
+      print(to_json(study, planned ? &*planned : nullptr, rows, simulated, notes));
+      return planned ? planned->status : int{kDone};
     }
-    for (const std::string& note : notes) say("note: " + note);
+    say_notes(notes);
     if (planned) print(planned->plan + "\n");
     print(to_text(study, rows, simulated));
-    return int{kDone};
+    return planned ? planned->status : int{kDone};
   });
-  return status;
+  return std::stoi(world.broadcast(std::to_string(status)));
 }
 
 }  // namespace trainfront::engine

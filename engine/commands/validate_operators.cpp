@@ -16,11 +16,13 @@
 #include "engine/atomic_file.hpp"
 #include "engine/errors.hpp"
 #include "engine/reports/json_writer.hpp"
+#include "engine/reports/text_table.hpp"
 #include "engine/terminal.hpp"
 #include "inputs/catalog.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/device_spelling.hpp"
 #include "inputs/measurements.hpp"
+#include "inputs/profile_fields.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -28,11 +30,8 @@ namespace {
 using costmodel::Device;
 using costmodel::Precision;
 
-constexpr std::array<const char*, 10> kKindNames{"norm",    "add",       "activation",    "rotary",
-                                                 "softmax", "embedding", "cross_entropy", "optimizer",
-                                                 "permute", "copy"};
-constexpr std::array<const char*, 5> kCollectiveNames{"all_reduce", "all_gather", "reduce_scatter",
-                                                      "all_to_all", "send_recv"};
+using inputs::kCollectiveNames;
+using inputs::kMemoryBoundNames;
 
 struct Row {
   std::string group;  // device, operation, precision
@@ -47,7 +46,8 @@ const inputs::NetworkEntry* network_of(const inputs::Catalog& catalog, const std
   struct Known {
     const char *text, *kind;
   };
-  constexpr std::array<Known, 8> kKnown{{{"EFA 4x100", "efa-v1"},
+  constexpr std::array<Known, 9> kKnown{{{"GCP a3-ultra", "gpudirect-rdma"},
+                                         {"EFA 4x100", "efa-v1"},
                                          {"EFA 32x100", "efa-v2"},
                                          {"EFA", "efa-v4"},
                                          {"TCPXO", "gpudirect-tcpxo"},
@@ -80,13 +80,13 @@ void predict_device(const inputs::Catalog& catalog, const Device& device, const 
   }
   for (const auto& sample : samples.memory_bound) {
     const auto kind = static_cast<std::size_t>(sample.kind);
-    add(fmt::format("{} bf16", kKindNames[kind]), sample.source, sample.seconds,
+    add(fmt::format("{} bf16", kMemoryBoundNames[kind]), sample.source, sample.seconds,
         costmodel::predict(profile.memory_bound[kind], sample));
   }
   costmodel::Hardware hardware;
   hardware.device = device;
   for (const auto& sample : samples.collective) {
-    const char* name = kCollectiveNames[static_cast<std::size_t>(sample.collective)];
+    const std::string_view name = kCollectiveNames[static_cast<std::size_t>(sample.collective)];
     const bool across = sample.placement.domains > 1;
     if (across) {
       const inputs::NetworkEntry* network =
@@ -182,14 +182,14 @@ std::string as_text(const std::vector<Row>& rows) {
                                  "mean %", "median %", "bias %");
   for (const auto& [name, group] : group_by(rows, false)) {
     const costmodel::ErrorSummary summary = costmodel::summarize(group.errors);
-    text += fmt::format("{:<44} {:>7} {:>8.1f} {:>8.1f} {:>+8.1f}\n", name, summary.count, summary.mean,
-                        summary.median, 100 * median_signed(group.errors));
+    text += fmt::format("{:<44} {:>7} {:>8} {:>8} {:>8}\n", name, summary.count, figure(summary.mean, 1),
+                        figure(summary.median, 1), signed_figure(100 * median_signed(group.errors)));
   }
   text += "\nby harness: mean % as it is, and after one factor for the harness\n";
   for (const auto& [name, group] : group_by(rows, true)) {
-    text += fmt::format("{:<96} {:>6} {:>7.1f} {:>7.1f}  x{:.2f}\n", name, group.errors.size(),
-                        costmodel::summarize(group.errors).mean, after_scale(group).mean,
-                        median_signed(group.ratios));
+    text += fmt::format("{:<96} {:>6} {:>7} {:>7}  x{}\n", name, group.errors.size(),
+                        figure(costmodel::summarize(group.errors).mean, 1),
+                        figure(after_scale(group).mean, 1), figure(median_signed(group.ratios), 2));
   }
   return text;
 }

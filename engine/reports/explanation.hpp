@@ -16,6 +16,8 @@ namespace trainfront::engine {
 
 // A feasible plan taken apart. Every list of parts sums to its total, up to rounding.
 struct Explanation {
+  std::string status = "done";  // as of `plan`: "deadline_missed" if this is but the plan nearest to the goal
+  std::string criterion;        // what it was chosen by; empty: the user named it
   PlanRow row;
   std::vector<Amount> step_s;  // sums to the step time
   // What the step's time rests on, by its two halves.

@@ -41,7 +41,9 @@ void write_evidence(const search::Space& space, const Explanation& explanation, 
 std::string explanation_json(const search::Space& space, const Explanation& explanation) {
   const PlanRow& row = explanation.row;
   JsonWriter json;
-  json.begin_object().begin_object("plan");
+  json.begin_object().field("status", explanation.status);
+  if (!explanation.criterion.empty()) json.field("criterion", explanation.criterion);
+  json.begin_object("plan");
   write_row(row, json);
   json.end_object();
 

@@ -7,6 +7,7 @@
 #include "engine/reports/names.hpp"
 #include "engine/reports/readable.hpp"
 #include "engine/reports/text_table.hpp"
+#include "inputs/printable.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -34,7 +35,13 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   const PlanRow& row = explanation.row;
   const search::Outcome& outcome = row.outcome;
   const costmodel::Layout& layout = row.plan.layout;
-  std::string text = plan_text(space, row) + "\n";
+  std::string text;
+  if (!explanation.criterion.empty()) {
+    text += fmt::format("{}:\n", explanation.status == "done"
+                                     ? explanation.criterion
+                                     : "no plan is " + explanation.criterion + "; the nearest is");
+  }
+  text += plan_text(space, row) + "\n";
   const auto seconds = [](double value) { return fmt::format("{:.4g} s", value); };
   text += parts_table("step", explanation.step_s, outcome.step_time_s, seconds);
   if (!explanation.bottleneck.empty()) text += explanation.bottleneck + ".\n";
@@ -74,7 +81,7 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
       "Evidence: step {} (layers and pipeline {}, data parallelism and optimizer {}); price of {}, {}.\n",
       name(outcome.evidence), name(explanation.layers_evidence), name(explanation.replicas_evidence),
       row.offer.as_of.empty() ? "unknown date" : row.offer.as_of,
-      row.offer.source.empty() ? "source not stated" : printable(row.offer.source));
+      row.offer.source.empty() ? "source not stated" : inputs::printable(row.offer.source));
   return text;
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/reports/names.hpp"
 #include "engine/reports/readable.hpp"
 #include "engine/reports/text_table.hpp"
+#include "inputs/printable.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -23,6 +25,17 @@ std::set<std::size_t> chosen_rows(std::span<const PlanRow> rows, std::optional<s
     if (marked && rows[at].plan.index == *marked) chosen.insert(at);
   }
   return chosen;
+}
+
+// Brief names that stand for more than one of the offers shown.
+std::set<std::string> ambiguous_offers(std::span<const PlanRow> rows, const std::set<std::size_t>& shown) {
+  std::map<std::string, std::set<std::string>> whole;
+  for (const std::size_t at : shown)
+    whole[short_offer(rows[at].offer)].insert(readable_offer(rows[at].offer));
+  std::set<std::string> ambiguous;
+  for (const auto& [brief, offers] : whole)
+    if (offers.size() > 1) ambiguous.insert(brief);
+  return ambiguous;
 }
 
 template <typename Readable>
@@ -42,13 +55,13 @@ const std::vector<std::string>& front_columns() {
   return kColumns;
 }
 
-std::vector<std::string> front_cells(const PlanRow& row, bool brief) {
+std::vector<std::string> front_cells(const PlanRow& row, Brief brief) {
   return {readable_duration(row.outcome.time_to_train_s),
           readable_money(row.outcome.cost_usd),
           std::to_string(row.plan.gpus),
           row.offer.device,
-          brief ? short_offer(row.offer) : readable_offer(row.offer),
-          brief ? short_layout(row.plan.layout) : readable_layout(row.plan.layout),
+          brief.offer ? short_offer(row.offer) : readable_offer(row.offer),
+          brief.layout ? short_layout(row.plan.layout) : readable_layout(row.plan.layout),
           std::to_string(row.plan.global_batch),
           readable_protection(row.plan.protection),
           readable_duration(row.outcome.step_time_s),
@@ -65,8 +78,10 @@ std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_
     table.right.push_back(header != "device" && header != "offer" && header != "layout" &&
                           header != "protection");
   }
+  const std::set<std::string> ambiguous = ambiguous_offers(rows, chosen);
   for (const std::size_t at : chosen) {
-    std::vector<std::string> cells = front_cells(rows[at], true);
+    const bool offer_is_clear = !ambiguous.contains(short_offer(rows[at].offer));
+    std::vector<std::string> cells = front_cells(rows[at], {.offer = offer_is_clear, .layout = true});
     cells.insert(cells.begin(), marked && rows[at].plan.index == *marked ? "*" : "");
     table.rows.push_back(std::move(cells));
   }
@@ -82,7 +97,7 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
   const search::Outcome& outcome = row.outcome;
   std::string text;
   const auto line = [&](std::string_view label, const std::string& value) {
-    text += fmt::format("  {:<14}{}\n", label, printable(value));
+    text += fmt::format("  {:<14}{}\n", label, inputs::printable(value));
   };
   const auto& probability = problem.goal.probability;
   line("time to train", readable_duration(outcome.time_to_train_s) +
@@ -91,9 +106,11 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
                                                        readable_duration(outcome.spread.mean_s))
                                          : ""));
   line("cost",
-       fmt::format("{} ({} a node-hour, {} node{}{})", readable_money(outcome.cost_usd),
-                   readable_money(row.offer.usd_per_node_hour), outcome.nodes, outcome.nodes == 1 ? "" : "s",
-                   row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of));
+       fmt::format(
+           "{} ({} a node-hour, {} node{}{}{})", readable_money(outcome.cost_usd),
+           readable_money(row.offer.usd_per_node_hour), outcome.nodes, outcome.nodes == 1 ? "" : "s",
+           row.offer.as_of.empty() ? "" : ", price of " + row.offer.as_of,
+           row.offer.transfer_usd > 0 ? ", and egress " + readable_money(row.offer.transfer_usd) : ""));
   if (outcome.spread.deviation_s > 0) {
     const bool rough = outcome.spread.cycles < kFewestCycles;
     line("runs take",

@@ -10,12 +10,17 @@
 
 namespace trainfront::engine {
 
-// The columns that a person reads, and a plan's cells; `brief` leaves out the instance and what is usual.
+// What cells leave out: of an offer its instance and zone, of a layout what is usual.
+struct Brief {
+  bool offer = false;
+  bool layout = false;
+};
+// The columns that a person reads, and a plan's cells.
 const std::vector<std::string>& front_columns();
-std::vector<std::string> front_cells(const PlanRow& row, bool brief);
+std::vector<std::string> front_cells(const PlanRow& row, Brief brief = {});
 
 // A front as text: all plans, or of many `most` spread evenly over it, ends and the marked one always; a star
-// marks the recommended plan.
+// marks the recommended plan. Offers that would look alike are shown with their instance and zone.
 std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked, std::size_t most);
 
 // One plan in some lines.

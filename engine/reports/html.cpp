@@ -66,7 +66,7 @@ std::string table(std::span<const PlanRow> rows, std::optional<std::uint64_t> ma
   html += "</tr>\n";
   for (const PlanRow& row : rows.first(std::min(rows.size(), kMostRows))) {
     html += row.plan.index == marked ? "<tr class=\"marked\">" : "<tr>";
-    for (const std::string& cell : front_cells(row, false)) html += "<td>" + html_escape(cell) + "</td>";
+    for (const std::string& cell : front_cells(row)) html += "<td>" + html_escape(cell) + "</td>";
     html += "</tr>\n";
   }
   html += "</table></div>\n";

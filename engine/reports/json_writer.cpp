@@ -6,40 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "inputs/printable.hpp"
+
 namespace trainfront::engine {
-namespace {
-
-// Bytes of the code point that the text begins with; 0 if it begins with none (RFC 3629, table of section 4).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned lowest = 0x80;  // of the second byte
-  unsigned highest = 0xbf;
-  if (first >= 0xc2 && first <= 0xdf) {
-    length = 2;
-  } else if (first >= 0xe0 && first <= 0xef) {
-    length = 3;
-    if (first == 0xe0) lowest = 0xa0;
-    if (first == 0xed) highest = 0x9f;
-  } else if (first >= 0xf0 && first <= 0xf4) {
-    length = 4;
-    if (first == 0xf0) lowest = 0x90;
-    if (first == 0xf4) highest = 0x8f;
-  } else {
-    return 0;
-  }
-  if (byte(1) < lowest || byte(1) > highest) return 0;
-  for (std::size_t at = 2; at < length; ++at) {
-    if (byte(at) < 0x80 || byte(at) > 0xbf) return 0;
-  }
-  return length;
-}
-
-}  // namespace
 
 std::string exact_decimal(double value) {
   if (std::isnan(value)) return "nan";
@@ -140,7 +109,7 @@ void JsonWriter::quote(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);
-    const std::size_t length = utf8_length(text.substr(at));
+    const std::size_t length = inputs::utf8_length(text.substr(at));
     if (length == 0) {
       text_ += "\xef\xbf\xbd";  // U+FFFD
       ++at;

@@ -167,6 +167,8 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.real("usd_per_node_hour", row.offer.usd_per_node_hour);
   sink.text("price_source", row.offer.source);
   sink.text("price_as_of", row.offer.as_of);
+  sink.text("zone", row.offer.zone);
+  sink.real("egress_usd", row.offer.transfer_usd);
   sink.real("time_mean_s", outcome.spread.mean_s);
   sink.real("time_p10_s", row.quantiles_s[0]);
   sink.real("time_p50_s", row.quantiles_s[1]);

@@ -6,17 +6,17 @@
 #include <cmath>
 
 #include "engine/reports/names.hpp"
-#include "inputs/catalog.hpp"
+#include "inputs/catalog_offers.hpp"
 
 namespace trainfront::engine {
 namespace {
 
-// Three significant digits, never in scientific notation.
+// Three significant digits; in scientific notation only what is too small for any other.
 std::string three_digits(double value) {
   if (value == 0) return "0";
   const std::string rounded = fmt::format("{:.2e}", value);  // 9.996 is of the magnitude of 10.0
   const int magnitude = std::stoi(rounded.substr(rounded.find('e') + 1));
-  return fmt::format("{:.{}f}", value, std::max(0, 2 - magnitude));
+  return magnitude < -9 ? rounded : fmt::format("{:.{}f}", value, std::max(0, 2 - magnitude));
 }
 
 // The value in thousands to the power of the returned step, so that it prints below 1000.
@@ -64,8 +64,7 @@ std::string readable_percent(double share) {
 }
 
 std::string readable_offer(const costmodel::Offer& offer) {
-  return fmt::format("{} {} {} {}", offer.provider, offer.region, offer.instance,
-                     inputs::price_model_name(offer.price_model));
+  return inputs::describe(offer);
 }
 
 std::string short_offer(const costmodel::Offer& offer) {

@@ -19,7 +19,7 @@ std::string readable_bytes(double bytes);
 // 41.2 %.
 std::string readable_percent(double share);
 
-// "aws us-east-1 p5.48xlarge spot".
+// "aws us-east-1 p5.48xlarge spot"; where the price is a zone's, "aws us-east-1/us-east-1a p5.48xlarge spot".
 std::string readable_offer(const costmodel::Offer& offer);
 // "tp8 sp pp16 vpp2 dp64 zero1 mb1 recompute selective": degrees of 1 are left out.
 std::string readable_layout(const costmodel::Layout& layout);

@@ -93,11 +93,16 @@ std::string curves(const Panel& p, std::span<const RedundancyRow> rows, bool sim
       if (rows[i].kind != series.kind) continue;
       const double value = measured(i);
       if (!std::isfinite(value) || value > p.y_max) continue;
+      const double half = 2 * error(i);
+      if (std::isfinite(half)) {  // one trial tells nothing of its error
+        svg +=
+            fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>",
+                        p.x(rows[i].r), p.y(value - half), p.y(value + half), series.colour);
+      }
       svg += fmt::format(
-          "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>"
-          "<circle cx=\"{0:.1f}\" cy=\"{4:.1f}\" r=\"3.5\" fill=\"white\" stroke=\"{3}\" "
+          "<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"3.5\" fill=\"white\" stroke=\"{2}\" "
           "stroke-width=\"1.5\"/>\n",
-          p.x(rows[i].r), p.y(value - 2 * error(i)), p.y(value + 2 * error(i)), series.colour, p.y(value));
+          p.x(rows[i].r), p.y(value), series.colour);
     }
   }
   return svg;

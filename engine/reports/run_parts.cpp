@@ -28,11 +28,13 @@ void add_to(std::vector<Amount>& amounts, std::string_view name, double value) {
   }
 }
 
-// Every second costs all computing nodes; spares are paid for beside them.
+// Every second costs all computing nodes; spares, and data that leaves the provider, are paid for beside
+// them.
 std::vector<Amount> in_dollars(const std::vector<Amount>& seconds, const search::Losses& losses) {
   std::vector<Amount> dollars;
   for (const Amount& part : seconds) dollars.push_back({part.name, part.value * losses.computing_usd_per_s});
   dollars.push_back({"idle_spares", losses.idle_spares_usd});
+  dollars.push_back({"egress", losses.egress_usd});
   return dollars;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inputs/printable.hpp"
+
 namespace trainfront::engine {
 namespace {
 
@@ -14,41 +16,17 @@ std::size_t width_of(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// C1 control characters are two bytes in UTF-8.
-bool is_second_control(std::string_view text, std::size_t at) {
-  return at + 1 < text.size() && text[at] == '\xC2' && static_cast<unsigned char>(text[at + 1]) < 0xA0;
-}
-
-std::vector<std::string> printable(const std::vector<std::string>& cells) {
+std::vector<std::string> printable_cells(const std::vector<std::string>& cells) {
   std::vector<std::string> escaped;
-  for (const std::string& cell : cells) escaped.push_back(engine::printable(cell));
+  for (const std::string& cell : cells) escaped.push_back(inputs::printable(cell));
   return escaped;
 }
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string escaped;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == '\n') {
-      escaped += "\\n";
-    } else if (byte == '\t') {
-      escaped += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      escaped += fmt::format("\\x{:02x}", byte);
-    } else if (is_second_control(text, at)) {
-      escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
-    } else {
-      escaped += text[at];
-    }
-  }
-  return escaped;
-}
-
 std::string TextTable::str() const {
-  std::vector<std::vector<std::string>> lines = {printable(header)};
-  for (const auto& row : rows) lines.push_back(printable(row));
+  std::vector<std::vector<std::string>> lines = {printable_cells(header)};
+  for (const auto& row : rows) lines.push_back(printable_cells(row));
   std::vector<std::size_t> widths;
   for (const std::string& name : lines[0]) widths.push_back(width_of(name));
   for (const auto& row : lines)
@@ -65,6 +43,15 @@ std::string TextTable::str() const {
   };
   for (const auto& line : lines) add(line);
   return text;
+}
+
+std::string figure(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
+  return std::abs(value) < 1e7 ? fmt::format("{:.{}f}", value, decimals) : fmt::format("{:.1e}", value);
+}
+
+std::string signed_figure(double value) {
+  return fmt::format("{}{}", value >= 0 ? "+" : "", figure(value, 1));
 }
 
 std::string price_text(double usd) {

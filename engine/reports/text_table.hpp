@@ -6,9 +6,6 @@
 
 namespace trainfront::engine {
 
-// The text with its control characters as \n, \t or \xNN, so that no name can steer a terminal.
-std::string printable(std::string_view text);
-
 // Rows of text set in columns for a terminal. Columns listed in `right` are set flush right.
 struct TextTable {
   std::vector<std::string> header;
@@ -19,6 +16,11 @@ struct TextTable {
   // bytes. Control characters are escaped.
   std::string str() const;
 };
+
+// So many decimals, beyond seven digits in powers of ten; "-" where there is no number.
+std::string figure(double value, int decimals);
+// The same with one decimal and its sign, "+" too.
+std::string signed_figure(double value);
 
 // Dollars with cents, and below a dollar with three significant digits: a price is never shown as 0.00.
 std::string price_text(double usd);

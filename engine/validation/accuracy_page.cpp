@@ -2,19 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include "engine/reports/text_table.hpp"
 
 namespace trainfront::engine {
 
 namespace {
-
-std::string figure(double value, int digits) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "";
-}
-
-std::string signed_figure(double value) {
-  return std::isfinite(value) ? fmt::format("{:+.1f}", value) : "";
-}
 
 std::string table(std::string_view title, const std::vector<Accuracy>& groups) {
   std::string text = fmt::format(

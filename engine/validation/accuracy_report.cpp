@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/reports/json_writer.hpp"
+#include "engine/reports/text_table.hpp"
 #include "inputs/csv.hpp"
 
 namespace trainfront::engine {
@@ -55,15 +56,10 @@ void write_memory(JsonWriter& json, std::string_view key, const MemoryAccuracy& 
       .end_object();
 }
 
-// "-" where there is no number.
-std::string figure(double value, int digits) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
-}
-
 std::string text_line(const Accuracy& accuracy) {
-  return fmt::format("{:<52} {:>5} {:>8} {:>8} {:>+8.1f} {:>6} {:>6} {:>8}\n", accuracy.name.substr(0, 52),
+  return fmt::format("{:<52} {:>5} {:>8} {:>8} {:>8} {:>6} {:>6} {:>8}\n", accuracy.name.substr(0, 52),
                      accuracy.rows, figure(accuracy.median_ape, 1), figure(accuracy.mean_ape, 1),
-                     accuracy.bias, accuracy.cells, figure(accuracy.kendall_tau, 2),
+                     signed_figure(accuracy.bias), accuracy.cells, figure(accuracy.kendall_tau, 2),
                      figure(accuracy.median_regret, 1));
 }
 

@@ -28,9 +28,9 @@ TEST_CASE("the catalogue lists what it knows, for people and as JSON") {
   CHECK(overview.err.empty());
   const json all = json_of({"catalog", "--json"});
   CHECK(all["schema"] == 1);
-  for (const char* list : {"devices", "networks", "nodes", "offers", "models"}) {
+  for (const char* list : {"devices", "networks", "nodes", "offers", "models", "egress"}) {
     INFO(list);
-    CHECK(all[list].size() > 10);
+    CHECK(all[list].size() > (list == std::string("egress") ? 3 : 10));
     for (const json& entry : all[list]) {
       CHECK(!entry["source"].get<std::string>().empty());
       CHECK(!entry["as_of"].get<std::string>().empty());
@@ -71,6 +71,9 @@ TEST_CASE("names that are not known end with status 2 and the nearest known one"
     CHECK(contains(ended.err, "did you mean \"" + each.meant + "\""));
   }
   CHECK(run_program({"catalog", "offers", "--as-of", "2026"}).status == 2);
+  const Ended unheard = run_program({"catalog", "devices", "--provider", "aws"});
+  CHECK(unheard.status == 2);
+  CHECK(contains(unheard.err, "--provider does not apply to catalog devices; it does to nodes, offers"));
   CHECK(run_program({"catalog", "--catalog", "no-such-file.toml"}).status == 2);
 }
 

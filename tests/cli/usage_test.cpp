@@ -69,6 +69,20 @@ TEST_CASE("a closed or full standard output is an error") {
   CHECK(contains(ended.err, "cannot write to standard output"));
 }
 
+TEST_CASE("with closed standard streams nothing that is printed lands in a file") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  REQUIRE(run_program({"sweep", folder / "s.toml", "-o", folder / "whole"}).status == 0);
+  const Ended ended =
+      Process({"sh", "-c",
+               std::string("exec ") + TRAINFRONT_PROGRAM + " sweep " + (folder / "s.toml").string() + " -o " +
+                   (folder / "out").string() + " <&- >&- 2>&-"})
+          .wait();
+  CHECK(ended.status == 1);
+  for (const char* file : {"front.csv", "front.json", "report.html"})
+    CHECK(slurp(folder / ("out/" + std::string(file))) == slurp(folder / ("whole/" + std::string(file))));
+}
+
 TEST_CASE("a limit on the size of files is an error like a full disk, not a kill") {
   const Folder folder;
   const Ended ended = Process({"sh", "-c",

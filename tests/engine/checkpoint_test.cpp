@@ -99,6 +99,16 @@ TEST_CASE("a checkpoint with any one byte changed is refused") {
   }
 }
 
+TEST_CASE("a checkpoint that goes on behind its end is damaged, not cut short") {
+  const Folder folder;
+  save_checkpoint(folder / "c", some_snapshot());
+  write_file(folder / "d", read_file(folder / "c") + "x");
+  CHECK_THROWS_WITH(load_checkpoint(folder / "d", some_snapshot()), doctest::Contains("damaged"));
+  const std::string whole = read_file(folder / "c");
+  write_file(folder / "cut", whole.substr(0, whole.size() - 1));
+  CHECK_THROWS_WITH(load_checkpoint(folder / "cut", some_snapshot()), doctest::Contains("cut short"));
+}
+
 TEST_CASE("what a checkpoint was not written for is named") {
   const Folder folder;
   save_checkpoint(folder / "c", some_snapshot());

@@ -39,6 +39,12 @@ TEST_CASE("money shows three digits, and something that is not free never as $0.
   CHECK(readable_money(2.5e9) == "$2.50B");
 }
 
+TEST_CASE("what is next to nothing is not shown with all its zeros") {
+  CHECK(readable_duration(5e-324) == "4.94e-324 s");
+  CHECK(readable_money(5e-324) == "$4.94e-324");
+  CHECK(readable_duration(1.5e-9) == "0.00000000150 s");
+}
+
 TEST_CASE("a layout names what is not 1") {
   trainfront::costmodel::Layout layout;
   layout.tp = 8;

@@ -126,3 +126,30 @@ TEST_CASE("the plot draws a line a scheme, and a point with its bar a simulated 
   CHECK(count(full, "<circle") > 5);
   CHECK_FALSE(has(full, "nan"));
 }
+
+TEST_CASE("times beyond any training are refused, not printed with all their digits") {
+  RedundancyOptions options = good();
+  options.stack_time = "1e300";
+  options.mtbf = "1e300";
+  options.restart = "2e9";
+  const std::string said = complaint(options);
+  CHECK(has(said, "--stack-time \"1e300\""));
+  CHECK(has(said, "--mtbf \"1e300\""));
+  CHECK(has(said, "--restart \"2e9\""));
+  options = good();
+  options.mtbf = "1e12";
+  CHECK(complaint(options).empty());
+}
+
+TEST_CASE("the plot of one trial draws no error bars") {
+  const faults::RedundancyStudy study = engine::redundancy_study(good());
+  const std::vector<faults::RedundancyRow> rows = redundancy_rows(study);
+  std::vector<faults::RedundancySimulated> simulated;
+  for (const faults::RedundancyRow& row : rows) {
+    const faults::RedundancyTrial trial{10, 1, 2, 0.9, row.time_ratio};
+    simulated.push_back(faults::summarize(std::span(&trial, 1)));
+    CHECK(std::isnan(simulated.back().failures.standard_error));
+    CHECK(std::isnan(simulated.back().time_ratio.standard_error));
+  }
+  CHECK_FALSE(has(engine::redundancy_plot(rows, simulated), "nan"));
+}

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace trainfront::engine;
 
 TEST_CASE("columns line up, numbers to the right, and lines end without blanks") {
@@ -24,6 +26,14 @@ TEST_CASE("control characters are escaped, and widths count what is shown") {
         "a\\nb\\x1b[2J  1\n"
         "Zürich       2\n"
         "\\x9b         3\n");
+}
+
+TEST_CASE("figures keep to a column's width") {
+  using trainfront::engine::figure;
+  CHECK(figure(12.345, 1) == "12.3");
+  CHECK(figure(-1234567.8, 1) == "-1234567.8");
+  CHECK(figure(1e300, 1) == "1.0e+300");
+  CHECK(figure(std::nan(""), 2) == "-");
 }
 
 TEST_CASE("prices show cents, and below a dollar three digits") {

@@ -54,7 +54,7 @@ TEST_CASE("the table has checkpoints, both replications and SPARe, families only
 TEST_CASE("the optimum is the row of the least time; nothing that fails needs nothing") {
   RedundancyStudy setup = study();
   auto rows = redundancy_rows(setup);
-  const int best = optimal_redundancy(setup, rows);
+  const int best = optimal_redundancy(setup, rows).value();
   for (const RedundancyRow& row : rows) {
     if (row.kind == RowKind::kSpare) {
       const RedundancyRow& chosen = best == 1 ? rows.front() : row_of(rows, RowKind::kSpare, best);
@@ -71,6 +71,14 @@ TEST_CASE("the optimum is the row of the least time; nothing that fails needs no
   }
 }
 
+TEST_CASE("where nothing ever finishes there is no optimum") {
+  RedundancyStudy setup = study();
+  setup.system.environment.group_mtbf_s = 1e-3;
+  const auto rows = redundancy_rows(setup);
+  for (const RedundancyRow& row : rows) CHECK_FALSE(std::isfinite(row.time_ratio));
+  CHECK_FALSE(optimal_redundancy(setup, rows).has_value());
+}
+
 TEST_CASE("today's clusters want checkpoints, restarts of an hour every five minutes want SPARe") {
   RedundancyStudy setup = study();
   // 128 groups of 128 GPUs; 419 interruptions in 54 days.
@@ -85,7 +93,7 @@ TEST_CASE("today's clusters want checkpoints, restarts of an hour every five min
   setup.system.environment = {200 * 300.0, 3600, 60, 0, 0.2};
   setup.r_max = 12;
   const auto rows = redundancy_rows(setup);
-  const int best = optimal_redundancy(setup, rows);
+  const int best = optimal_redundancy(setup, rows).value();
   CHECK(best >= 7);
   CHECK(best <= 10);
   double replication = std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -203,4 +204,36 @@ TEST_CASE("dates are years, months or days, and nothing else") {
   for (const char* text : {"", "26", "2026-", "2026-1", "2026-13", "2026-00", "2026-01-32", "2026/01",
                            "2025-12..2026-01", "2026-01-01T00"})
     CHECK_MESSAGE(!is_date(text), text);
+}
+
+TEST_CASE("a long price list is read in time that grows with its rows alone") {
+  const auto list = [](int rows) {
+    std::string text = kHeader;
+    for (int i = 0; i < rows; ++i)
+      text += "aws,region-" + std::to_string(i) + ",,p5.48xlarge," + (i % 2 == 0 ? "spot" : "on_demand") +
+              ",12.5,,2026-01\n";
+    return text;
+  };
+  const auto seconds = [&](int rows) {
+    const std::string text = list(rows);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(read(text).catalog.offers.size() == static_cast<std::size_t>(rows));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double few = seconds(4000), many = seconds(32'000);
+  CHECK(many < 30 * few + 0.1);  // 64 times as long if every row looked at every other
+}
+
+TEST_CASE(
+    "spot is held against on-demand of its own zone, of its region, and of any zone where it names none") {
+  const auto warned = [](const std::string& spot_zone, const std::string& list_zone) {
+    return said(read(kHeader + "aws,us-east-1," + spot_zone + ",p5.48xlarge,spot,60,,2026-01\n" +
+                     "aws,us-east-1," + list_zone + ",p5.48xlarge,on_demand,55,,2026-01\n"),
+                "is not below on-demand");
+  };
+  CHECK(warned("", ""));
+  CHECK(warned("a", ""));
+  CHECK(warned("", "b"));
+  CHECK(warned("a", "a"));
+  CHECK_FALSE(warned("a", "b"));
 }

@@ -26,7 +26,7 @@ struct Read {
 Read read(std::string_view text) {
   Read result;
   Diagnostics faults;
-  result.model = parse_hf_config(text, "config.json", "test", faults, result.notes);
+  result.model = parse_hf_config(text, "config.json", "test", faults, result.notes).model;
   for (const Fault& fault : faults.faults()) result.faults += to_string(fault) + "\n";
   return result;
 }

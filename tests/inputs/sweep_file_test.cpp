@@ -338,17 +338,6 @@ latent = {q_rank = 1536, kv_rank = 512, nope_dim = 128, rope_dim = 64, value_dim
   CHECK(costmodel::count_parameters(moe.problem().model).total == 671'026'419'200);
 }
 
-TEST_CASE("a filter on regions says when it leaves out what costs the same everywhere") {
-  const Attempt read = attempt(changed("providers = [\"aws\", \"coreweave\"]", "regions = [\"us-east-1\"]"));
-  CHECK(read.faults == "");
-  for (const auto& entry : read.problem().hardware)
-    for (const auto& offer : entry.offers) CHECK(offer.region == "us-east-1");
-  CHECK(any_has(read.sweep.notes, "of region \"all\""));
-  const Attempt both =
-      attempt(changed("providers = [\"aws\", \"coreweave\"]", "regions = [\"us-east-1\", \"all\"]"));
-  CHECK(!any_has(both.sweep.notes, "of region \"all\""));
-}
-
 TEST_CASE("an inline offer may describe nodes that no catalogue knows") {
   const Attempt read = attempt(changed("[failures]", R"([[market.offer]]
 provider = "我们的云"

@@ -42,7 +42,7 @@ TEST_CASE("The losses of every plan sum to its time and its cost, and none is ne
       const Losses parts = losses(space, index);
       const double useful_s = parts.steps * parts.step_s;
       CHECK(parts.time_s() == doctest::Approx(outcome.time_to_train_s).epsilon(1e-11));
-      CHECK(parts.computing_usd_per_s * outcome.time_to_train_s + parts.idle_spares_usd ==
+      CHECK(parts.computing_usd_per_s * outcome.time_to_train_s + parts.idle_spares_usd + parts.egress_usd ==
             doctest::Approx(outcome.cost_usd).epsilon(1e-11));
       for (const double part :
            {parts.batch_s, parts.redundancy_s, parts.patches_s, parts.checkpoints_s, parts.lost_work_s,

@@ -6,40 +6,23 @@
 #include <random>
 #include <vector>
 
-#include "costmodel/data_sheet_profile.hpp"
 #include "search/problem.hpp"
+#include "tests/costmodel/test_device.hpp"
 
 namespace trainfront::search {
 
 // Problems that are small enough to evaluate every plan one by one.
 
 inline costmodel::Hardware h100_nodes() {
-  costmodel::Device device{.id = "h100-sxm",
-                           .bf16_flops_per_s = 989.4e12,
-                           .fp8_flops_per_s = 1978.9e12,
-                           .memory_bytes = 80e9,
-                           .memory_bytes_per_s = 3.35e12,
-                           .link_bytes_per_s = 450e9,
-                           .compute_units = 132,
-                           .power_w = 700,
-                           .profile = {}};
-  device.profile = costmodel::data_sheet_profile(device);
-  costmodel::Network network{
-      .kind = "NDR", .nic_bytes_per_s = 50e9, .latency_scale = 1, .efficiency = 0.93, .rdma = true};
-  return {.device = device, .gpus_per_node = 8, .domain_gpus = 8, .network = network};
+  return costmodel::h100_cluster();
 }
 
 inline costmodel::Hardware a100_nodes() {
   costmodel::Hardware nodes = h100_nodes();
-  nodes.device = {.id = "a100-40gb-sxm",
-                  .bf16_flops_per_s = 312e12,
-                  .fp8_flops_per_s = 0,
-                  .memory_bytes = 40e9,
-                  .memory_bytes_per_s = 1.555e12,
-                  .link_bytes_per_s = 300e9,
-                  .compute_units = 108,
-                  .power_w = 400,
-                  .profile = {}};
+  nodes.device = costmodel::a100_device();
+  nodes.device.id = "a100-40gb-sxm";
+  nodes.device.memory_bytes = 40e9;
+  nodes.device.memory_bytes_per_s = 1.555e12;
   nodes.device.profile = costmodel::data_sheet_profile(nodes.device);
   nodes.gpus_per_node = 4;
   nodes.domain_gpus = 4;
@@ -200,6 +183,7 @@ class RandomProblems {
       // Equal prices and equal failure rates come up often: ties.
       all.push_back(offer(pick<double>({0, 16, 16, 24, 24.000000000000004}),
                           pick<std::int64_t>({0, 0, 4, 17}), pick<double>({0, 0, 0.01})));
+      all.back().transfer_usd = pick<double>({0, 0, 0, 207, 1e6});
     }
     return all;
   }
