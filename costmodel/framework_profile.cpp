@@ -150,7 +150,7 @@ FrameworkProfile nanotron_2025() {
   profile.host_by_tensor_norm = 1.5;
   profile.host_pipelined_s = {0, 8.3e-3, 13e-3, 21.5e-3, 46e-3, 88e-3};
   profile.tensor_parallel_exposed = 1;
-  profile.transfer_extra_s = 1.5e-3;
+  profile.transfer_extra_s = 0.5e-3;
   profile.transfer_stall_s = 0.6;
   profile.stall_from_gpus = 512;
   profile.stall_from_tensor_degree = 32;
