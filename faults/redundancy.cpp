@@ -74,7 +74,8 @@ std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study) {
     row.availability = time.availability;
     row.time_ratio = time.time_s / failure_free_s(study.system);
     row.checkpoint_every = time.checkpoint_every;
-    row.checkpoint_interval_s = time.checkpoint_interval_s;
+    // What makes no progress has no best interval.
+    if (std::isfinite(row.time_ratio)) row.checkpoint_interval_s = time.checkpoint_interval_s;
     rows.push_back(row);
   };
   add(RowKind::kCheckpoint, 1);
@@ -140,6 +141,7 @@ RedundancySimulated summarize(std::span<const RedundancyTrial> trials) {
   RedundancySimulated result;
   std::vector<double> failures;
   std::vector<double> ratios;
+  std::vector<double> availabilities;
   double time = 0;
   double stacked = 0;
   for (const RedundancyTrial& trial : trials) {
@@ -147,10 +149,13 @@ RedundancySimulated summarize(std::span<const RedundancyTrial> trials) {
     ratios.push_back(trial.time_ratio);
     time += trial.cycle_time;
     stacked += trial.cycle_time * trial.stacks;
-    result.availability += trial.availability / static_cast<double>(trials.size());
+    availabilities.push_back(trial.availability);
   }
   result.failures = mean_of(failures);
   result.stacks = time > 0 ? stacked / time : 1;
+  const Mean availability = mean_of(availabilities);
+  result.availability = availability.value;
+  result.availability_error = availability.standard_error;
   result.time_ratio = mean_of(ratios);
   return result;
 }

@@ -64,6 +64,7 @@ struct RedundancySimulated {
   Mean failures;
   double stacks = 1;
   double availability = 0;
+  double availability_error = 0;  // standard error
   Mean time_ratio;
 };
 RedundancySimulated summarize(std::span<const RedundancyTrial> trials);

@@ -103,6 +103,7 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
         .field("failures_stderr", simulated->failures.standard_error)
         .field("stacks", simulated->stacks)
         .field("availability", simulated->availability)
+        .field("availability_stderr", simulated->availability_error)
         .field("time_to_train_ratio", simulated->time_ratio.value)
         .field("time_to_train_ratio_stderr", simulated->time_ratio.standard_error)
         .end_object();
@@ -162,7 +163,7 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
     const RedundancyRow& row = rows[i];
     const bool is_best = row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
     const std::string every =
-        row.checkpoint_every > 0
+        row.checkpoint_interval_s > 0
             ? fmt::format("{} step{}, {}", row.checkpoint_every, row.checkpoint_every == 1 ? "" : "s",
                           readable_duration(row.checkpoint_interval_s))
             : "-";

@@ -146,7 +146,8 @@ std::string redundancy_plot(std::span<const RedundancyRow> rows,
   svg += curves(
       up, rows, !simulated.empty(),
       [&](std::size_t i) { return std::isfinite(rows[i].time_ratio) ? rows[i].availability : std::nan(""); },
-      [&](std::size_t i) { return simulated[i].availability; }, [](std::size_t) { return 0.0; });
+      [&](std::size_t i) { return simulated[i].availability; },
+      [&](std::size_t i) { return simulated[i].availability_error; });
   double x = 70;
   for (const Series& series : kSeries) {
     const bool present = std::any_of(rows.begin(), rows.end(),

@@ -150,6 +150,28 @@ TEST_CASE("faster recovery never raises the best time at any r") {
     CHECK(fast_rows[i].time_ratio <= slow_rows[i].time_ratio);
 }
 
+TEST_CASE("what never ends says so, and has neither interval nor availability") {
+  RedundancyStudy setup = study();
+  setup.system.step = {0, 100};
+  for (const double mtbf_s : {1e-3, 2.0}) {  // far shorter than a step
+    setup.system.environment.group_mtbf_s = 60 * mtbf_s;
+    for (const RedundancyRow& row : redundancy_rows(setup)) {
+      CHECK(std::isinf(row.time_ratio));
+      CHECK(row.checkpoint_interval_s == 0);
+      CHECK(row.availability == 0);
+    }
+  }
+}
+
+TEST_CASE("simulated availability has its standard error") {
+  std::vector<RedundancyTrial> trials(2);
+  trials[0].availability = 0.8;
+  trials[1].availability = 0.9;
+  const RedundancySimulated both = summarize(trials);
+  CHECK(both.availability == doctest::Approx(0.85));
+  CHECK(both.availability_error == doctest::Approx(0.05));
+}
+
 TEST_CASE("a save of 40 s every three hours costs 0.37 %, where failures are rare") {
   RedundancyStudy setup = study();
   setup.system.step = {0, 10};
