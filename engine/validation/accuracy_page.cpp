@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
+
 #include "engine/reports/text_table.hpp"
 
 namespace trainfront::engine {
@@ -31,6 +34,36 @@ std::string counts(const Predictions& predictions) {
   for (const auto& [reason, count] : predictions.not_modelled)
     text += fmt::format("- {}: {}\n", reason, count);
   return text + "\n";
+}
+
+// All runs of the tables fitted, or there would be nothing to read.
+std::string fits(std::span<const RunPrediction> runs) {
+  const auto count = [&](costmodel::Fit fit) {
+    return std::count_if(runs.begin(), runs.end(), [&](const RunPrediction& run) { return run.fit == fit; });
+  };
+  return fmt::format(
+      "Of {} runs, all of which fitted, {} are said to fit, {} to be borderline and {} not to fit.\n\n",
+      runs.size(), count(costmodel::Fit::kFits), count(costmodel::Fit::kBorderline),
+      count(costmodel::Fit::kDoesNotFit));
+}
+
+// Runs whose date is open, and how often what was measured lies between GPU time alone and the prediction.
+std::string brackets(std::span<const RunPrediction> runs) {
+  std::size_t open = 0, slowed = 0, within = 0;
+  for (const RunPrediction& run : runs) {
+    open += !run.era_known;
+    const auto [low, high] = std::minmax(run.predicted, run.predicted_without_host);
+    if (high - low < 0.05 * high) continue;
+    ++slowed;
+    within += run.measured > 0.95 * low && run.measured < 1.05 * high;
+  }
+  return fmt::format(
+      "## Software of another date\n\nGPU time alone and the prediction with the profile's host floor "
+      "bracket "
+      "what software of another date does. The date of {} runs is open. Of the {} runs that the host slows "
+      "by "
+      "5 % or more, {} were measured within the bracket, give or take 5 %.\n\n",
+      open, slowed, within);
 }
 
 std::string memory(const AccuracyReport& report) {
@@ -74,6 +107,9 @@ std::string accuracy_page(const AccuracyReport& report, const std::string& plot_
   totals.push_back(report.all);
   text += "## In total\n\n" + table("kind", totals);
   text += memory(report);
+  text += fits(report.predictions.runs);
+  text += brackets(report.predictions.runs);
+  while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 
