@@ -33,9 +33,10 @@ std::vector<SparesClass> spares_classes(const std::vector<faults::Protection>& p
 
 }  // namespace
 
-BlockSetup::BlockSetup(const Space& space, int hardware_class, std::size_t gpus_position)
+BlockSetup::BlockSetup(const Space& space, int the_class, std::size_t gpus_position)
     : problem{space.problem()},
-      hardware{problem.hardware[static_cast<std::size_t>(hardware_class)]},
+      hardware{problem.hardware[static_cast<std::size_t>(the_class)]},
+      hardware_class{the_class},
       gpus{problem.gpus[gpus_position]},
       nodes{costmodel::nodes_for(gpus, hardware.hardware.gpus_per_node)},
       plans_per_step{hardware.offers.size() * problem.protections.size()},

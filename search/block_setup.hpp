@@ -38,6 +38,7 @@ struct BlockSetup {
 
   const Problem& problem;
   const HardwareClass& hardware;
+  int hardware_class;  // its position
   std::int64_t gpus;
   std::int64_t nodes;          // that compute
   std::size_t plans_per_step;  // offers x protections

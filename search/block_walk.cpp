@@ -28,13 +28,14 @@ void keep_nearest(std::optional<NearMiss>& nearest, const std::optional<NearMiss
 }
 
 BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const Front& incumbent,
-                     const WalkOptions& options, Harvest& harvest)
+                     const WalkOptions& options, Harvest& harvest, Neighbours* neighbours)
     : space_{space},
       problem_{space.problem()},
       hardware_{hardware},
       gpus_{gpus},
       options_{options},
       harvest_{harvest},
+      neighbours_{neighbours},
       setup_{space, hardware, gpus},
       capacity_bytes_{costmodel::usable_memory_bytes(setup_.hardware.hardware.device)},
       best_(setup_.cells.size(), Best{kNever, 0, 0}),
@@ -42,9 +43,15 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
       memories_{space.tables().memories(hardware)} {
   for (const Cell& cell : setup_.cells) {
     const double usd_per_s = cell.least_usd_per_s;
-    dominated_.from_s.push_back(cell.legal_offers == 0 ? 0.0
-                                                       : std::min(incumbent.dominated_from(usd_per_s),
-                                                                  harvest.front.dominated_from(usd_per_s)));
+    double from_s = 0;
+    if (cell.legal_offers > 0 && neighbours_ != nullptr) {
+      const Vicinity& around = neighbours_->around();
+      from_s =
+          usd_per_s > 0 ? std::min(around.most_time_s, around.most_cost_usd / usd_per_s) : around.most_time_s;
+    } else if (cell.legal_offers > 0) {
+      from_s = std::min(incumbent.dominated_from(usd_per_s), harvest.front.dominated_from(usd_per_s));
+    }
+    dominated_.from_s.push_back(from_s);
   }
   for (std::int64_t batch : problem_.global_batches) steps_.push_back(steps_needed(problem_.recipe, batch));
   flushes_.resize(steps_.size());
@@ -250,6 +257,7 @@ void BlockWalk::evaluate(ProtectionPart& part, Step& step) {
 
 void BlockWalk::keep(std::size_t cell, const UnitKernel& kernel, std::uint64_t step) {
   if (setup_.cells[cell].legal_offers == 0) return;
+  if (neighbours_ != nullptr) return keep_neighbour(cell, kernel, step);
   const std::size_t spare = cell % setup_.spares.size();
   const double least_s = kernel.least_time_s(spare);
   Best& best = best_[cell];
@@ -263,6 +271,25 @@ void BlockWalk::keep(std::size_t cell, const UnitKernel& kernel, std::uint64_t s
     best.protection = std::min(best.protection, kernel.first_with(spare, least_s));
   }
   if (kernel.may_be_endless(spare)) count_endless(cell, kernel);
+}
+
+// Of the cell's plans on this step the fastest, on the offer that is cheapest: no other of its kind is
+// nearer.
+void BlockWalk::keep_neighbour(std::size_t cell, const UnitKernel& kernel, std::uint64_t step) {
+  const SparesClass& spare = setup_.spares[cell % setup_.spares.size()];
+  const double least_s = kernel.least_time_s(cell % setup_.spares.size());
+  if (!(least_s <= neighbours_->around().most_time_s)) return;
+  Point point{least_s, kNever, 0};
+  for (int number : setup_.rates[cell / setup_.spares.size()].offers) {
+    if (!setup_.is_legal(number, spare)) continue;
+    const auto offer = static_cast<std::size_t>(number);
+    const double usd = costmodel::bill_usd(setup_.hardware.offers[offer], spare.paid_nodes, least_s);
+    if (usd < point.cost_usd) point = {least_s, usd, offer};
+  }
+  if (!(point.cost_usd <= neighbours_->around().most_cost_usd)) return;
+  point.index = first_index_ + step * setup_.plans_per_step + point.index * problem_.protections.size() +
+                static_cast<std::size_t>(kernel.first_with(cell % setup_.spares.size(), least_s));
+  neighbours_->add({hardware_, layout_.tp, layout_.cp, layout_.pp, layout_.ep}, point);
 }
 
 void BlockWalk::count_endless(std::size_t cell, const UnitKernel& kernel) {
@@ -282,6 +309,7 @@ void BlockWalk::count_endless(std::size_t cell, const UnitKernel& kernel) {
 
 void BlockWalk::add_to_front() {
   const std::size_t protections = problem_.protections.size();
+  std::vector<Point> points;
   for (std::size_t cell = 0; cell < best_.size(); ++cell) {
     const Best& best = best_[cell];
     if (!std::isfinite(best.time_s)) continue;
@@ -289,12 +317,13 @@ void BlockWalk::add_to_front() {
     for (int number : setup_.rates[cell / setup_.spares.size()].offers) {
       if (!setup_.is_legal(number, spare)) continue;
       const auto offer = static_cast<std::size_t>(number);
-      harvest_.front.add({best.time_s,
-                          costmodel::bill_usd(setup_.hardware.offers[offer], spare.paid_nodes, best.time_s),
-                          first_index_ + best.step * setup_.plans_per_step + offer * protections +
-                              static_cast<std::size_t>(best.protection)});
+      points.push_back({best.time_s,
+                        costmodel::bill_usd(setup_.hardware.offers[offer], spare.paid_nodes, best.time_s),
+                        first_index_ + best.step * setup_.plans_per_step + offer * protections +
+                            static_cast<std::size_t>(best.protection)});
     }
   }
+  harvest_.front.add_all(points);
 }
 
 }  // namespace trainfront::search

@@ -8,6 +8,7 @@
 #include "costmodel/memory.hpp"
 #include "costmodel/step_time.hpp"
 #include "search/block_setup.hpp"
+#include "search/near_best.hpp"
 #include "search/protection_part.hpp"
 #include "search/unit_setup.hpp"
 #include "search/walk.hpp"
@@ -20,9 +21,10 @@ void keep_nearest(std::optional<NearMiss>& nearest, const std::optional<NearMiss
 // ("a step"); then all failure rates and protections of a step at once. Keeps the fastest plan of each cell.
 class BlockWalk {
  public:
-  // What `incumbent` and the harvest's own front dominate is left out.
+  // What `incumbent` and the harvest's own front dominate is left out; with `neighbours`, what lies outside
+  // their vicinity, and they get what would have gone into the front.
   BlockWalk(const Space& space, int hardware, std::size_t gpus, const Front& incumbent,
-            const WalkOptions& options, Harvest& harvest);
+            const WalkOptions& options, Harvest& harvest, Neighbours* neighbours = nullptr);
   bool is_at(const Block& block) const { return block.hardware == hardware_ && block.gpus == gpus_; }
   void run(const Block& block);
   // Adds the cells' plans to the harvest's front; once, after the last block.
@@ -59,6 +61,7 @@ class BlockWalk {
   bool prune_by_step(ProtectionPart& part, Step& step);
   void evaluate(ProtectionPart& part, Step& step);
   void keep(std::size_t cell, const UnitKernel& kernel, std::uint64_t step);
+  void keep_neighbour(std::size_t cell, const UnitKernel& kernel, std::uint64_t step);
   void count_endless(std::size_t cell, const UnitKernel& kernel);
   void count_illegal(costmodel::Rule rule, std::uint64_t plans);
   void count_pruned(ProtectionPart& part, Bound bound, double work_s);
@@ -73,6 +76,7 @@ class BlockWalk {
   const std::size_t gpus_;
   const WalkOptions& options_;
   Harvest& harvest_;
+  Neighbours* neighbours_;
   BlockSetup setup_;
   double capacity_bytes_;
   std::uint64_t first_index_;

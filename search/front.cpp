@@ -8,6 +8,10 @@
 namespace trainfront::search {
 namespace {
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Points that are sooner added one by one than by passing over a whole front.
+constexpr std::size_t kFew = 4;
+
 bool is_finite(const Point& point) {
   return std::isfinite(point.time_s) && std::isfinite(point.cost_usd);
 }
@@ -53,23 +57,42 @@ bool Front::add(const Point& point) {
   return true;
 }
 
-void Front::merge(const Front& other) {
-  if (other.points_.empty()) return;
-  std::vector<Point> all;
-  all.reserve(points_.size() + other.points_.size());
-  std::merge(points_.begin(), points_.end(), other.points_.begin(), other.points_.end(),
-             std::back_inserter(all), comes_first);
-  points_.clear();
-  double least_usd = std::numeric_limits<double>::infinity();
-  for (const Point& point : all) {
+void Front::add_all(std::vector<Point>& points) {
+  std::erase_if(points, [this](const Point& point) { return !is_finite(point) || dominates(point); });
+  if (points.size() <= kFew) {
+    for (const Point& point : points) add(point);
+    return;
+  }
+  std::sort(points.begin(), points.end(), comes_first);
+  Front fresh;
+  fresh.append_undominated(points);
+  merge(fresh);
+}
+
+// Of points in the order of comes_first.
+void Front::append_undominated(std::span<const Point> points) {
+  double least_usd = points_.empty() ? kNever : points_.back().cost_usd;
+  for (const Point& point : points) {
     if (point.cost_usd >= least_usd) continue;
     least_usd = point.cost_usd;
     points_.push_back(point);
   }
 }
 
+void Front::merge(const Front& other) {
+  if (other.points_.size() <= kFew) {
+    for (const Point& point : other.points_) add(point);
+    return;
+  }
+  std::vector<Point> all;
+  all.reserve(points_.size() + other.points_.size());
+  std::merge(points_.begin(), points_.end(), other.points_.begin(), other.points_.end(),
+             std::back_inserter(all), comes_first);
+  points_.clear();
+  append_undominated(all);
+}
+
 double Front::dominated_from(double usd_per_s) const {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
   if (points_.empty()) return kNever;
   // Both coordinates of such a plan grow with its time, so point i dominates it from max(t_i, c_i /
   // usd_per_s) on; along the front t_i rises and c_i falls: the least maximum lies where they cross.

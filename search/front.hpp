@@ -14,7 +14,9 @@ class Front {
  public:
   // True if the point entered. O(log n) for a point that does not enter, O(n) for one that does.
   bool add(const Point& point);
-  // Linear in both sizes.
+  // Adds them all; their order is lost. O(k log k) beside one merge, however many enter.
+  void add_all(std::vector<Point>& points);
+  // Linear in both sizes; where the other is tiny, moves of memory alone.
   void merge(const Front& other);
   // True if a point of the front is at least as good in both and better in one, or equal with a lower index.
   bool dominates(const Point& point) const;
@@ -27,6 +29,8 @@ class Front {
   bool operator==(const Front&) const = default;
 
  private:
+  void append_undominated(std::span<const Point> points);
+
   std::vector<Point> points_;
 };
 

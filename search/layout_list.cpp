@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <initializer_list>
+#include <stdexcept>
 
 #include "search/layout_domain.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 using costmodel::Layout;
 using costmodel::Rule;
 using costmodel::Schedule;
+
+// A list of them takes half a gigabyte.
+constexpr std::size_t kMostLayouts = 10'000'000;
 
 Layout shape_of(Layout layout) {
   layout.zero = 0;
@@ -45,6 +49,14 @@ class Lister {
       for (int ranks :
            zero == 0 ? std::vector<int>{0} : chosen_or(problem.layout.shard_group, domain_.shard_group()))
         shardings_.push_back({zero, ranks});
+    const auto divides_no_batch = [&](int micro_batch) {
+      return std::none_of(problem.global_batches.begin(), problem.global_batches.end(),
+                          [&](std::int64_t batch) { return micro_batch > 0 && batch % micro_batch == 0; });
+    };
+    const std::size_t tried = micro_batches_.size();
+    std::erase_if(micro_batches_, divides_no_batch);
+    if (!problem.layout.micro_batch.empty()) undivided_ = tried - micro_batches_.size();
+    pipelines_ = pipelines();
   }
 
   LayoutList list() {
@@ -95,7 +107,7 @@ class Lister {
       if (rule == Rule::kNone) {
         over_context(layout);
       } else if (!automatic) {
-        exclude(rule, contexts().size() * pipelines(layout).size() * inner_combinations(layout));
+        exclude(rule, contexts().size() * pipelines_.size() * inner_combinations(layout));
       }
     }
   }
@@ -110,30 +122,31 @@ class Lister {
       if (rule == Rule::kNone) {
         over_pipeline(layout);
       } else if (!automatic) {
-        exclude(rule, pipelines(layout).size() * inner_combinations(layout));
+        exclude(rule, pipelines_.size() * inner_combinations(layout));
       }
     }
   }
 
   // Stages, chunks and schedules that mean something together: without stages there is one schedule;
   // interleaving is a schedule of its own and needs chunks.
-  std::vector<Pipeline> pipelines(const Layout& layout) const {
+  std::vector<Pipeline> pipelines() const {
     std::vector<Pipeline> all;
     for (int pp : chosen_or(problem_.layout.pp, domain_.pp())) {
       const bool automatic = problem_.layout.vpp.empty();
+      const std::size_t before = all.size();
       for (int vpp : chosen_or(problem_.layout.vpp, domain_.vpp(pp))) {
         for (Schedule schedule : schedules_) {
           if (automatic || problem_.layout.schedule.empty()) {
             if ((vpp > 1) != (schedule == Schedule::kInterleaved)) continue;
           }
-          Layout spelled = layout;
+          Layout spelled;
           spelled.pp = pp;
           spelled.vpp = vpp;
           spelled.schedule = schedule;
           spelled = canonical(spelled, problem_.model);
           all.push_back({spelled.pp, spelled.vpp, spelled.schedule});
         }
-        if (vpp == 1 && std::none_of(all.begin(), all.end(), [&](const Pipeline& p) { return p.pp == pp; }))
+        if (vpp == 1 && all.size() == before)
           all.push_back(
               {pp, 1, Schedule::k1f1b});  // only interleaving was asked for: one chunk is plain 1F1B
       }
@@ -148,7 +161,7 @@ class Lister {
 
   void over_pipeline(Layout layout) {
     const bool automatic = problem_.layout.pp.empty();
-    for (const Pipeline& pipeline : pipelines(layout)) {
+    for (const Pipeline& pipeline : pipelines_) {
       layout.pp = pipeline.pp;
       layout.vpp = pipeline.vpp;
       layout.schedule = pipeline.schedule;
@@ -178,14 +191,25 @@ class Lister {
 
   std::size_t inner_combinations(const Layout& layout) const {
     return experts_by().size() * experts_tensor(layout.tp).size() * sequence_parallel(layout.tp).size() *
-           shardings_.size() * micro_batches_.size() * recomputes_.size();
+           shardings_.size() * (micro_batches_.size() + undivided_) * recomputes_.size();
   }
 
   void over_experts(Layout layout) {
     for (int ep : experts_by()) {
       layout.ep = ep;
+      layout.etp = 1;
+      const std::size_t tensor = experts_tensor(layout.tp).size();
+      const std::size_t within = inner_combinations(layout) / experts_by().size();
+      if (broken_of(layout, {Rule::kExperts}) != Rule::kNone) {
+        exclude(Rule::kExperts, within);
+        continue;
+      }
       for (int etp : experts_tensor(layout.tp)) {
         layout.etp = etp;
+        if (broken_of(layout, {Rule::kExpertTensor}) != Rule::kNone) {
+          exclude(Rule::kExpertTensor, within / tensor);
+          continue;
+        }
         for (bool sp : sequence_parallel(layout.tp)) {
           layout.sp = sp;
           over_state(layout);
@@ -198,6 +222,7 @@ class Lister {
     for (const Sharding& sharding : shardings_) {
       layout.zero = sharding.zero;
       layout.shard_group = sharding.ranks;
+      exclude(Rule::kBatch, undivided_ * recomputes_.size());
       for (int micro_batch : micro_batches_) {
         layout.micro_batch = micro_batch;
         for (auto recompute : recomputes_) {
@@ -211,6 +236,10 @@ class Lister {
   void add(const Layout& layout) {
     const Rule rule = check_layout(problem_.model, problem_.recipe, layout, hardware_);
     if (rule == Rule::kNone) {
+      if (list_.layouts.size() == kMostLayouts)
+        throw std::length_error(
+            "the choices of [layout] make more than ten million layouts on one kind of hardware: give fewer "
+            "values to zero, shard_group, micro_batch, recompute, schedule, ep or etp");
       list_.layouts.push_back(layout);
     } else {
       exclude(rule, 1);
@@ -220,10 +249,12 @@ class Lister {
   const Problem& problem_;
   const costmodel::Hardware& hardware_;
   LayoutDomain domain_;
-  std::vector<int> micro_batches_;
+  std::vector<int> micro_batches_;  // that divide some batch
+  std::size_t undivided_ = 0;       // named ones that divide none
   std::vector<costmodel::Recompute> recomputes_;
   std::vector<Schedule> schedules_;
   std::vector<Sharding> shardings_;
+  std::vector<Pipeline> pipelines_;
   LayoutList list_;
 };
 

@@ -23,6 +23,7 @@ struct LayoutList {
   // Combinations of the choices that break a rule, by the first rule found broken.
   std::array<std::uint64_t, costmodel::kRules> excluded{};
 };
+// Throws std::length_error beyond ten million.
 LayoutList list_layouts(const Problem& problem, const costmodel::Hardware& hardware);
 
 // The order of the list: zero and shard_group last, all else as Layout's own.

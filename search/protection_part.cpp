@@ -135,19 +135,27 @@ double ProtectionPart::most_step_of_mild_failures() const {
   return most_step_s;
 }
 
+// Blocks of other shapes ask for the same: these decide which protections work, and how often what fails.
 void ProtectionPart::learn_certainty() {
-  for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
-    certainty_.push_back(is_used(cell)
-                             ? kernel().certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
-                             : Certainty{.most_step_s = kNever, .most_work_s = kNever});
+  const auto learn = [this] {
+    std::vector<Certainty> by_cell;
+    for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
+      by_cell.push_back(is_used(cell)
+                            ? kernel().certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
+                            : Certainty{.most_step_s = kNever, .most_work_s = kNever});
+    return by_cell;
+  };
+  certainty_ = tables_.certainty(
+      {setup_.hardware_class, setup_.gpus, unit_.units, unit_.nodes_per_unit, state_copies_, masking_},
+      learn);
 }
 
 bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, double most_step_s) {
   if (!std::isfinite(least_work_s)) return false;
   if (most_step_s <= mild_step_s_) return true;
   if (masking_ && !std::isfinite(most_step_s)) return false;  // the tables can wait until the step is known
-  if (certainty_.empty()) learn_certainty();
-  return std::all_of(certainty_.begin(), certainty_.end(), [&](const Certainty& certainty) {
+  if (!certainty_) learn_certainty();
+  return std::all_of(certainty_->begin(), certainty_->end(), [&](const Certainty& certainty) {
     return most_step_s <= certainty.most_step_s &&
            (most_work_s <= certainty.most_work_s || least_work_s >= certainty.least_work_s);
   });
@@ -155,8 +163,9 @@ bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, 
 
 std::uint64_t ProtectionPart::endless(double least_work_s) {
   std::uint64_t pairs = 0;
-  for (std::size_t cell = 0; cell < certainty_.size(); ++cell) {
-    const Certainty& certainty = certainty_[cell];
+  if (!certainty_) return pairs;  // failures are mild
+  for (std::size_t cell = 0; cell < certainty_->size(); ++cell) {
+    const Certainty& certainty = (*certainty_)[cell];
     const bool from_scratch_too =
         certainty.endless_from_scratch > 0 && least_work_s >= certainty.least_work_s;
     const std::uint64_t protections =

@@ -67,8 +67,8 @@ class ProtectionPart {
 
   Buckets buckets_;
   Buckets without_tables_;
-  double mild_step_s_ = -1;           // up to which failures are mild: all make progress
-  std::vector<Certainty> certainty_;  // by cell
+  double mild_step_s_ = -1;  // up to which failures are mild: all make progress
+  std::shared_ptr<const std::vector<Certainty>> certainty_;  // by cell
 };
 
 }  // namespace trainfront::search

@@ -1,12 +1,9 @@
 #include "search/queries.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 #include "costmodel/memory.hpp"
-#include "search/evaluate.hpp"
 
 namespace trainfront::search {
 
@@ -58,34 +55,6 @@ std::optional<Point> answer(const Front& front, const Goal& goal) {
   }
   if (goal.budget_usd) return fastest_within(front, *goal.budget_usd);
   return knee(front);
-}
-
-std::vector<Neighbour> near_best(const Space& space, std::uint64_t best, double slack, std::size_t most) {
-  const Outcome outcome = evaluate(space, best);
-  Plan plan = space.decode(best);
-  std::map<std::array<int, 4>, Point> best_of_shape;
-  for (const costmodel::Layout& layout : space.layouts(plan.hardware).layouts) {
-    if (plan.gpus % layout.group_gpus() != 0) continue;
-    plan.layout = layout;
-    const auto index = space.encode(plan);
-    if (!index) continue;
-    const Outcome other = evaluate(space, *index);
-    if (other.verdict != Verdict::kFeasible ||
-        other.time_to_train_s > outcome.time_to_train_s * (1.0 + slack))
-      continue;
-    const Point point = {other.time_to_train_s, other.cost_usd, *index};
-    const auto [entry, is_new] =
-        best_of_shape.try_emplace({layout.tp, layout.cp, layout.pp, layout.ep}, point);
-    if (!is_new && point.time_s < entry->second.time_s) entry->second = point;
-  }
-  std::vector<Neighbour> neighbours;
-  for (const auto& [shape, point] : best_of_shape)
-    if (point.index != best) neighbours.push_back({point, point.time_s / outcome.time_to_train_s - 1.0});
-  std::sort(neighbours.begin(), neighbours.end(), [](const Neighbour& a, const Neighbour& b) {
-    return a.point.time_s != b.point.time_s ? a.point.time_s < b.point.time_s : a.point.index < b.point.index;
-  });
-  if (neighbours.size() > most) neighbours.resize(most);
-  return neighbours;
 }
 
 std::optional<MemoryMiss> memory_miss(const Space& space, const Harvest& harvest) {

@@ -26,15 +26,6 @@ std::optional<Point> knee(const Front& front);
 // budget if only that is set, the knee without either.
 std::optional<Point> answer(const Front& front, const Goal& goal);
 
-// Plans on the same GPUs, offer and protection as `best` that differ in how the model is spread, the fastest
-// first, at most `most`, none slower than (1 + slack) times the best. Of plans that share tp, cp, pp and ep
-// the best one stands for all. Evaluates every layout: milliseconds to seconds.
-struct Neighbour {
-  Point point;
-  double slower_by = 0;  // share of the best plan's time
-};
-std::vector<Neighbour> near_best(const Space& space, std::uint64_t best, double slack, std::size_t most);
-
 // The plan that came nearest to fitting into memory, in words' terms.
 struct MemoryMiss {
   Plan plan;

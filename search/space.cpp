@@ -48,15 +48,15 @@ Space::Space(Problem problem) : problem_{std::move(problem)} {
     if (!part.list) part.list = std::make_shared<const LayoutList>(list_layouts(problem_, hardware.hardware));
     part.first_index = size_;
     part.first_block = blocks_;
-    part.slices = (part.list->shapes.size() - 1 + kBlockShapes - 1) / kBlockShapes;
+    std::uint64_t slices = (part.list->shapes.size() - 1 + kBlockShapes - 1) / kBlockShapes;
     part.plans_per_layout = times(times(problem_.global_batches.size(), problem_.islands.size()),
                                   times(hardware.offers.size(), problem_.protections.size()));
     const std::uint64_t plans =
         times(times(problem_.gpus.size(), part.list->layouts.size()), part.plans_per_layout);
-    if (plans == 0) part.slices = 0;
+    if (plans == 0) slices = 0;
     size_ += plans;
     if (size_ >> 63U) throw std::length_error("the space has 2^63 plans or more");
-    blocks_ += problem_.gpus.size() * part.slices;
+    blocks_ += problem_.gpus.size() * slices;
     parts_.push_back(std::move(part));
   }
   std::vector<std::shared_ptr<const LayoutList>> lists;
@@ -79,19 +79,12 @@ const Space::Part& Space::part_of_block(std::uint64_t block) const {
 Block Space::block(std::uint64_t number) const {
   const Part& part = part_of_block(number);
   const std::uint64_t within = number - part.first_block;
-  const std::size_t layouts = part.list->layouts.size();
   Block block;
   block.hardware = static_cast<int>(&part - parts_.data());
-  block.gpus = within / part.slices;
-  block.first_shape = (within % part.slices) * kBlockShapes;
+  block.gpus = within % problem_.gpus.size();
+  block.first_shape = within / problem_.gpus.size() * kBlockShapes;
   block.last_shape = std::min(part.list->shapes.size() - 1, block.first_shape + kBlockShapes);
-  block.first_index = part.first_index +
-                      (block.gpus * layouts + part.list->shapes[block.first_shape]) * part.plans_per_layout;
   return block;
-}
-
-std::uint64_t Space::block_begin(std::uint64_t number) const {
-  return number >= blocks_ ? size_ : block(number).first_index;
 }
 
 Plan Space::decode(std::uint64_t index) const {

@@ -14,14 +14,13 @@ namespace trainfront::search {
 
 class Tables;
 
-// Consecutive plans that are worked on as a whole: some shapes (see LayoutList) on one kind of hardware at
-// one GPU count, with every sharding, batch, islands, offer and protection.
+// Plans that are worked on as a whole: some shapes (see LayoutList) on one kind of hardware at one GPU count,
+// with every sharding, batch, islands, offer and protection.
 struct Block {
   int hardware = 0;
   std::size_t gpus = 0;         // position in Problem::gpus
   std::size_t first_shape = 0;  // of Space::layouts(hardware)
   std::size_t last_shape = 0;   // one past
-  std::uint64_t first_index = 0;
 };
 
 // The plans of a problem as indices 0 .. size()-1 and back. An index is a number in mixed radix; from the
@@ -35,8 +34,8 @@ class Space {
   const Problem& problem() const { return problem_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t blocks() const { return blocks_; }
-  // First index; block_begin(blocks()) == size().
-  std::uint64_t block_begin(std::uint64_t block) const;
+  // Blocks of the same shapes follow each other, one for each GPU count: what is known of a shape is wanted
+  // again at once, and by the same thread.
   Block block(std::uint64_t number) const;
   // Of the plans on this hardware.
   std::uint64_t first_index(int hardware) const {
@@ -62,7 +61,6 @@ class Space {
     std::uint64_t first_index = 0;
     std::uint64_t first_block = 0;
     std::uint64_t plans_per_layout = 0;
-    std::uint64_t slices = 0;
   };
   const Part& part_of_index(std::uint64_t index) const;
   const Part& part_of_block(std::uint64_t block) const;

@@ -14,6 +14,7 @@ constexpr std::size_t kMostBlockTimesBytes = 24 << 20;
 constexpr std::size_t kMostCostBytes = 48 << 20;
 constexpr std::size_t kMostMemoryBytes = 64 << 20;
 constexpr std::size_t kMostCycleBytes = 48 << 20;
+constexpr std::size_t kMostCertaintyBytes = 32 << 20;
 
 // The table at `position`, made if there is none. Walks go through one kind of hardware after the other:
 // tables of the others make room.
@@ -47,6 +48,7 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
       lists_{std::move(lists)},
       block_times_{kMostBlockTimesBytes},
       cycles_{kMostCycleBytes},
+      certainties_{kMostCertaintyBytes},
       costs_(problem_.hardware.size()),
       memories_(problem_.hardware.size()) {
   // Where cycles last many failures the law adds to the square's term (faults::cycle_table): never less than

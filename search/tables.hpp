@@ -11,6 +11,7 @@
 #include "costmodel/step_time.hpp"
 #include "faults/cycle.hpp"
 #include "faults/efficiency.hpp"
+#include "search/certainty.hpp"
 #include "search/layout_list.hpp"
 #include "search/lazy_table.hpp"
 #include "search/packed_memory.hpp"
@@ -45,6 +46,16 @@ class Tables {
   std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
                                                   std::int64_t state_copies, const faults::FailureLaw& law);
 
+  // What is certain of the progress under the protections of some layouts (ProtectionPart), by kind of
+  // hardware, GPU count, failing units and their nodes, state copies, and whether failures are masked.
+  // `learn()` returns it.
+  template <class Learn>
+  std::shared_ptr<const std::vector<Certainty>> certainty(const std::array<std::int64_t, 6>& key,
+                                                          const Learn& learn) {
+    return certainties_.get(key, learn,
+                            [](const auto& by_cell) { return by_cell.size() * sizeof(Certainty); });
+  }
+
   // The least that checkpoints and lost work leave where saves are short: s <= kShortSave in
   // faults::efficiency, under any protection.
   static constexpr double kShortSave = 0.5;
@@ -62,6 +73,7 @@ class Tables {
   SharedCache<costmodel::BlockTimes, 9> block_times_;  // by hardware and all that they depend on
   SharedCache<faults::CycleTable, 6>
       cycles_;  // by protection, units, state copies, and of the law what varies
+  SharedCache<std::vector<Certainty>, 6> certainties_;
   std::mutex guard_;
   std::vector<std::shared_ptr<Costs>> costs_;        // by hardware
   std::vector<std::shared_ptr<Memories>> memories_;  // by list: no hardware changes them

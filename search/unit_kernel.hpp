@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faults/cycle_kernel.hpp"
+#include "search/certainty.hpp"
 #include "search/cycle_vector.hpp"
 #include "search/tables.hpp"
 #include "search/unit_setup.hpp"
@@ -15,16 +16,6 @@ namespace trainfront::search {
 
 // Times up to here have a finite price.
 inline constexpr double kCertainlyFinite_s = 1e200;
-
-// How many protections of a cell make no progress, if nothing but this is known: T(1) is at most most_step_s,
-// and the work at most most_work_s or, where protections start over, at least least_work_s.
-struct Certainty {
-  double most_step_s = 0;
-  double most_work_s = 0;
-  double least_work_s = 0;
-  std::uint64_t endless = 0;               // whatever the step
-  std::uint64_t endless_from_scratch = 0;  // more, from least_work_s on
-};
 
 // Time-to-train of one step under every protection and failure rate of a block at once: faults::run_time, the
 // same operations in the same order and so the same bits, laid out so that compilers vectorise it over the

@@ -1,5 +1,6 @@
 #include "search/walk.hpp"
 
+#include <limits>
 #include <optional>
 
 #include "search/block_walk.hpp"
@@ -51,7 +52,9 @@ void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Fro
 Counts excluded_counts(const Space& space) {
   Counts counts;
   counts.illegal = space.excluded();
-  for (std::uint64_t plans : counts.illegal) counts.plans += plans;
+  for (std::uint64_t plans : counts.illegal)
+    if (__builtin_add_overflow(counts.plans, plans, &counts.plans))
+      counts.plans = std::numeric_limits<std::uint64_t>::max();
   return counts;
 }
 

@@ -95,13 +95,15 @@ void kernel_scalar(benchmark::State& state) {
 }
 BENCHMARK(kernel_scalar)->Arg(44);
 
-// A front of so many points, the slowest first so that each is added in front.
+// A front of so many points.
 search::Front front_of(std::int64_t points) {
-  search::Front front;
+  std::vector<search::Point> all;
   for (std::int64_t i = points; i > 0; --i) {
     const double t = static_cast<double>(i);
-    front.add({t, 1e6 / t, static_cast<std::uint64_t>(i)});
+    all.push_back({t, 1e6 / t, static_cast<std::uint64_t>(i)});
   }
+  search::Front front;
+  front.add_all(all);
   return front;
 }
 
@@ -113,7 +115,7 @@ void front_dominated_from(benchmark::State& state) {
     usd_per_s = usd_per_s < 100 ? usd_per_s * 1.01 : 0.01;
   }
 }
-BENCHMARK(front_dominated_from)->Arg(10)->Arg(100)->Arg(1000);
+BENCHMARK(front_dominated_from)->Arg(10)->Arg(1000)->Arg(1'000'000);
 
 void front_merge(benchmark::State& state) {
   const search::Front front = front_of(state.range(0));
@@ -124,7 +126,27 @@ void front_merge(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * 2 * static_cast<std::int64_t>(front.points().size()));
 }
-BENCHMARK(front_merge)->Arg(10)->Arg(100)->Arg(1000);
+BENCHMARK(front_merge)->Arg(10)->Arg(1000)->Arg(1'000'000);
+
+// Pieces of a hundred points in no order, all of which stay, until there are so many.
+void front_build(benchmark::State& state) {
+  const auto count = static_cast<std::uint64_t>(state.range(0));
+  for (auto _ : state) {
+    search::Front front;
+    std::vector<search::Point> piece;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t number = i * 611'953 % count;
+      piece.push_back({static_cast<double>(number + 1), static_cast<double>(2 * count - number), number});
+      if (piece.size() < static_cast<std::size_t>(state.range(1))) continue;
+      front.add_all(piece);
+      piece.clear();
+    }
+    front.add_all(piece);
+    benchmark::DoNotOptimize(front);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(front_build)->Args({1000, 100})->Args({100'000, 1000})->Args({1'000'000, 20'000});
 
 }  // namespace
 

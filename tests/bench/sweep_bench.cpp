@@ -1,5 +1,6 @@
-// Walks whole sweep files and prints what it took: sweep_bench [--threads N] [--brute-force] [--blocks N]
-// SWEEP.toml...
+// Walks whole sweep files and prints what it took: sweep_bench [--threads N] [--brute-force] [--again]
+// [--table]
+// [--blocks N] [--piece N] SWEEP.toml...
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -24,7 +25,10 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   int threads = 1;
   bool brute_force = false;
-  std::uint64_t blocks = 0;  // 0: all; else so many, evenly spread
+  bool again = false;        // once more, knowing the front
+  bool table = false;        // a row of docs/performance.md's table
+  std::uint64_t blocks = 0;  // 0: all; else so many pieces, evenly spread
+  std::uint64_t piece = 64;  // blocks that a thread walks at once
   std::vector<std::string> files;
 };
 
@@ -36,8 +40,14 @@ Options parse(int argc, char** argv) {
       options.threads = std::atoi(argv[++i]);
     } else if (argument == "--blocks" && i + 1 < argc) {
       options.blocks = static_cast<std::uint64_t>(std::atoll(argv[++i]));
+    } else if (argument == "--piece" && i + 1 < argc) {
+      options.piece = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::atoll(argv[++i])));
     } else if (argument == "--brute-force") {
       options.brute_force = true;
+    } else if (argument == "--again") {
+      options.again = true;
+    } else if (argument == "--table") {
+      options.table = true;
     } else {
       options.files.emplace_back(argument);
     }
@@ -66,18 +76,20 @@ double peak_memory_mb() {
 }
 
 // Threads take blocks from a counter and share the front when a block is done.
-search::Harvest walk_all(const search::Space& space, const Options& options) {
+search::Harvest walk_all(const search::Space& space, const Options& options, const search::Front& known) {
   const std::uint64_t stride =
-      options.blocks > 0 ? std::max<std::uint64_t>(1, space.blocks() / options.blocks) : 1;
+      options.blocks > 0 ? std::max(options.piece, space.blocks() / options.blocks) : options.piece;
   std::atomic<std::uint64_t> next{0};
   std::mutex guard;
   search::Harvest whole;
+  whole.front = known;
   const auto work = [&] {
-    search::Front incumbent;
+    search::Front incumbent = known;
     search::Harvest mine;
     for (std::uint64_t block = next.fetch_add(stride); block < space.blocks();
          block = next.fetch_add(stride)) {
-      search::walk(space, block, block + 1, incumbent, {.brute_force = options.brute_force}, mine);
+      search::walk(space, block, block + options.piece, incumbent, {.brute_force = options.brute_force},
+                   mine);
       const std::lock_guard lock{guard};
       whole.merge(mine);
       incumbent = whole.front;
@@ -123,6 +135,21 @@ void report(const std::string& file, const search::Space& space, const search::H
   fmt::print("\n");
 }
 
+void row(const std::string& file, const search::Space& space, const search::Harvest& harvest,
+         const Options& options, double setup_s, double walk_s, double cpu_s) {
+  const search::Counts& counts = harvest.counts;
+  std::uint64_t pruned = 0;
+  for (std::uint64_t n : counts.pruned) pruned += n;
+  const auto evaluated = static_cast<double>(counts.evaluated);
+  const double evaluable = evaluated + static_cast<double>(pruned);
+  fmt::print("| {}{} | {:.3g} | {} | {:.2f} | {:.2f} | {:.3g} | {:.3g} | {:.3g} | {:.2g} % | {:.0f} | {} |\n",
+             file.substr(file.find_last_of('/') + 1), options.brute_force ? ", brute force" : "",
+             static_cast<double>(space.size()), options.threads, setup_s + walk_s, cpu_s + setup_s,
+             static_cast<double>(counts.plans) / cpu_s / 1e6, evaluated / cpu_s / 1e6, evaluable,
+             evaluable > 0 ? 100 * evaluated / evaluable : 0, peak_memory_mb(),
+             harvest.front.points().size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -133,8 +160,18 @@ int main(int argc, char** argv) try {
     const double setup_s = seconds_since(start);
     const auto walking = Clock::now();
     const double cpu_before_s = cpu_seconds();
-    const search::Harvest harvest = walk_all(space, options);
-    report(file, space, harvest, options, setup_s, seconds_since(walking), cpu_seconds() - cpu_before_s);
+    const search::Harvest harvest = walk_all(space, options, {});
+    const auto print = options.table ? row : report;
+    print(file, space, harvest, options, setup_s, seconds_since(walking), cpu_seconds() - cpu_before_s);
+    if (!options.again) continue;
+    // What the walk's own search for a front costs: tables that are warm both times.
+    for (const bool known : {false, true}) {
+      const auto begin = Clock::now();
+      const double cpu_begin_s = cpu_seconds();
+      const search::Harvest same = walk_all(space, options, known ? harvest.front : search::Front{});
+      print(file + (known ? ", again, the front known" : ", again"), space, same, options, 0,
+            seconds_since(begin), cpu_seconds() - cpu_begin_s);
+    }
   }
   return options.files.empty() ? 2 : 0;
 } catch (const std::exception& error) {

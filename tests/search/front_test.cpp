@@ -96,12 +96,58 @@ TEST_CASE("A front is the set of undominated points, however it is put together"
     Front merged;
     for (const Front& part : parts) merged.merge(part);
     CHECK(merged == whole);
+    Front at_once = parts[0];
+    auto rest = points;
+    at_once.add_all(rest);
+    CHECK(at_once == whole);
     for (const Point& point : points) {
       if (!std::isfinite(point.time_s) || !std::isfinite(point.cost_usd)) continue;
       const bool kept = std::find(want.begin(), want.end(), point) != want.end();
       CHECK(whole.dominates(point) != kept);
     }
   }
+}
+
+TEST_CASE("Of thousands of equal points one stays, whatever way they come") {
+  std::vector<Point> ties;
+  for (std::uint64_t i = 0; i < 5000; ++i) ties.push_back({3, 4, 5000 - i});
+  for (std::uint64_t i = 0; i < 5000; ++i) ties.push_back({3, 5, i});  // as fast, dearer
+  for (std::uint64_t i = 0; i < 5000; ++i) ties.push_back({4, 4, i});  // as dear, slower
+  Front front;
+  front.add({9, 1, 7});
+  front.add_all(ties);
+  CHECK(std::vector<Point>(front.points().begin(), front.points().end()) ==
+        std::vector<Point>{{3, 4, 1}, {9, 1, 7}});
+}
+
+TEST_CASE("A front of a million points is built from pieces, merged and asked") {
+  constexpr std::uint64_t kPoints = 1'000'000;
+  constexpr std::uint64_t kStride = 611'953;  // prime to the number of points: they come in no order
+  const auto point = [](std::uint64_t i) {
+    return Point{static_cast<double>(i + 1), static_cast<double>(2 * kPoints - i), i};
+  };
+  Front even, odd;
+  std::vector<Point> piece;
+  for (std::uint64_t i = 0; i < kPoints; ++i) {
+    const std::uint64_t number = i * kStride % kPoints;
+    piece.push_back(point(number));
+    piece.push_back({piece.back().time_s + 0.5, piece.back().cost_usd, number});  // dominated
+    if (piece.size() < 50'000) continue;
+    (i % 2 == 0 ? even : odd).add_all(piece);
+    piece.clear();
+  }
+  even.add_all(piece);
+  Front whole = even;
+  whole.merge(odd);
+  Front other_way = odd;
+  other_way.merge(even);
+  CHECK(whole == other_way);
+  REQUIRE(whole.points().size() == kPoints);
+  for (std::uint64_t i = 0; i < kPoints; i += 997) CHECK(whole.points()[i] == point(i));
+  whole.merge(Front{});
+  CHECK(whole.points().size() == kPoints);
+  // On the ray of 1 dollar a second plans are dominated from where 2e6 - i passes below i + 1.
+  CHECK(whole.dominated_from(1) == doctest::Approx(1e6).epsilon(1e-5));
 }
 
 TEST_CASE("A dominated point added later removes nothing, an undominated one only what it beats") {

@@ -71,26 +71,6 @@ TEST_CASE("A goal is answered by its deadline, its budget, or both at once") {
   CHECK(answer(front, goal({}, {}))->index == 1);
 }
 
-TEST_CASE("Neighbours of a plan share its GPUs and offer, are slower, and differ in shape") {
-  const Space space{small_problem()};
-  Harvest harvest;
-  walk(space, 0, space.blocks(), {}, {}, harvest);
-  REQUIRE_FALSE(harvest.front.empty());
-  const Point best = harvest.front.points()[0];
-  const Plan plan = space.decode(best.index);
-  const auto neighbours = near_best(space, best.index, 1.0, 10);
-  CHECK_FALSE(neighbours.empty());
-  for (const Neighbour& neighbour : neighbours) {
-    const Plan other = space.decode(neighbour.point.index);
-    CHECK(other.gpus == plan.gpus);
-    CHECK(other.offer == plan.offer);
-    CHECK((other.layout.tp != plan.layout.tp || other.layout.pp != plan.layout.pp));
-    CHECK(neighbour.slower_by >= 0);
-    CHECK(neighbour.slower_by <= 1.0);
-    CHECK(neighbour.point.time_s == evaluate(space, neighbour.point.index).time_to_train_s);
-  }
-}
-
 TEST_CASE("The nearest miss in memory tells its stage and excess") {
   Problem problem = small_problem();
   problem.model = large_model();

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 
 #include "problems.hpp"
+#include "search/walk.hpp"
 
 namespace trainfront::search {
 namespace {
@@ -35,22 +37,24 @@ TEST_CASE("Index and plan are one to one") {
   }
 }
 
-TEST_CASE("Blocks cut the indices into consecutive pieces, each on one hardware and GPU count") {
+TEST_CASE("Blocks hold every shape on every hardware and GPU count once, GPU counts of a shape together") {
   RandomProblems problems{22};
   for (int i = 0; i < 40; ++i) {
     const Space space{problems.next()};
-    CHECK(space.block_begin(0) == 0);
-    CHECK(space.block_begin(space.blocks()) == space.size());
+    const std::size_t counts = space.problem().gpus.size();
+    std::set<std::array<std::size_t, 3>> seen;
+    std::uint64_t plans = 0;
     for (std::uint64_t number = 0; number < space.blocks(); ++number) {
-      const std::uint64_t begin = space.block_begin(number);
-      const std::uint64_t end = space.block_begin(number + 1);
-      REQUIRE(begin < end);
       const Block block = space.block(number);
-      for (std::uint64_t index : {begin, end - 1}) {
-        CHECK(space.decode(index).hardware == block.hardware);
-        CHECK(space.decode(index).gpus == space.problem().gpus[block.gpus]);
-      }
+      REQUIRE(block.first_shape < block.last_shape);
+      CHECK(block.gpus == number % counts);
+      for (std::size_t shape = block.first_shape; shape < block.last_shape; ++shape)
+        CHECK(seen.insert({static_cast<std::size_t>(block.hardware), block.gpus, shape}).second);
+      Harvest harvest;
+      walk(space, number, number + 1, {}, {}, harvest);
+      plans += harvest.counts.plans;
     }
+    CHECK(plans == space.size());
   }
 }
 
@@ -129,6 +133,33 @@ TEST_CASE("Automatic choices name values, they do not ask for the impossible") {
   for (int pp : {1, 2, 3, 4, 6, 8})  // of 24 layers, on 16 or 32 GPUs
     CHECK(std::any_of(layouts.begin(), layouts.end(), [&](const auto& layout) { return layout.pp == pp; }) ==
           (pp != 3 && pp != 6));
+}
+
+TEST_CASE("Wide ranges of every degree are cut where a degree alone can be judged") {
+  Problem problem = small_problem();
+  std::vector<int> range(256);
+  std::iota(range.begin(), range.end(), 1);
+  problem.layout = {};
+  for (auto* degrees : {&problem.layout.tp, &problem.layout.cp, &problem.layout.pp, &problem.layout.vpp,
+                        &problem.layout.ep, &problem.layout.etp, &problem.layout.micro_batch})
+    *degrees = range;
+  const Space space{problem};
+  CHECK(space.size() > 0);
+  CHECK(excluded_by(space, Rule::kHeadsByTp) > 0);
+  CHECK(excluded_by(space, Rule::kExperts) > 0);
+  CHECK(excluded_by(space, Rule::kBatch) > 0);
+  for (const costmodel::Layout& layout : space.layouts(0).layouts) {
+    CHECK(layout.ep == 1);
+    CHECK(256 % layout.micro_batch == 0);
+  }
+}
+
+TEST_CASE("More layouts than memory holds are refused") {
+  Problem problem = small_problem();
+  problem.layout.shard_group.resize(1'000'000);
+  std::iota(problem.layout.shard_group.begin(), problem.layout.shard_group.end(), 0);
+  problem.layout.zero = {1, 2};
+  CHECK_THROWS_AS(Space{problem}, std::length_error);
 }
 
 TEST_CASE("A space of 2^63 plans is refused") {
