@@ -88,6 +88,13 @@ void add_plan(CLI::App& app, Invocation& chosen) {
       app, "plan", "The one plan to take: cheapest in time, fastest for the money, or the front's knee",
       options);
   add_search_options(command, *options);
+  command
+      ->add_option("--near-best", options->near_best,
+                   "List so many other plans, of other devices or shapes, that are little worse")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--within", options->within, "How much worse they may be, a share")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
   runs_parallel(command, chosen, options, run_plan);
 }
 

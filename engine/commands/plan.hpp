@@ -12,6 +12,8 @@ struct PlanOptions {
   bool brute_force = false;
   std::string deadline, budget, probability;
   std::string progress = "auto";
+  int near_best = 0;     // list so many other plans that are little worse
+  double within = 0.05;  // and how much worse, a share
   bool json = false;
 };
 

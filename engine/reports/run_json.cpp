@@ -1,7 +1,9 @@
 #include "engine/reports/run_json.hpp"
 
 #include <array>
+#include <cstdint>
 #include <ctime>
+#include <numeric>
 
 #include "engine/reports/json_writer.hpp"
 #include "search/walk.hpp"
@@ -20,6 +22,9 @@ std::string run_json(const RunReport& report, const JobResult& job) {
   json.begin_array("hosts");
   for (const std::string& host : facts.hosts) json.value(host);
   json.end_array().field("brute_force", report.brute_force).field("covered", counts.plans);
+  // covered = illegal + out_of_memory + evaluated + pruned
+  json.field("illegal", std::accumulate(counts.illegal.begin(), counts.illegal.end(), std::uint64_t{0}));
+  json.field("out_of_memory", counts.out_of_memory);
   json.field("evaluated", counts.evaluated).begin_object("pruned");
   for (int bound = 0; bound < search::kBounds; ++bound) {
     json.field(search::bound_name(static_cast<search::Bound>(bound)),

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -86,6 +87,12 @@ TEST_CASE("a sweep writes its front, and all ranks and threads write the same by
   const json run = json::parse(slurp(folder / "one/run.json"));
   CHECK(run["ranks"] == 1);
   CHECK(run["complete"] == true);
+  std::uint64_t pruned = 0;
+  for (const auto& [bound, plans] : run["pruned"].items()) pruned += plans.get<std::uint64_t>();
+  CHECK(pruned > 0);
+  CHECK(run["covered"] == front["counts"]["plans"]);
+  CHECK(run["covered"] == run["illegal"].get<std::uint64_t>() + run["out_of_memory"].get<std::uint64_t>() +
+                              run["evaluated"].get<std::uint64_t>() + pruned);
 
   SUBCASE("the front is a front: faster is dearer, by ascending time") {
     for (std::size_t i = 1; i < front["front"].size(); ++i) {
@@ -142,6 +149,30 @@ TEST_CASE("plan answers the goal from the front") {
   const double fastest_s = front.front()["time_to_train_s"];
   const double slowest_s = front.back()["time_to_train_s"];
 
+  SUBCASE("plans near the best differ in device or shape and are little worse, whatever the threads") {
+    const std::vector<std::string> words = {"plan", folder / "s.toml", "--json", "--near-best",
+                                            "5",    "--within",        "0.8",    "--threads"};
+    std::vector<std::string> one = words, two = words;
+    one.emplace_back("1");
+    two.emplace_back("2");
+    const Ended ended = run_program(one);
+    REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    CHECK(run_program(two).out == ended.out);
+    const json said = json::parse(ended.out);
+    REQUIRE(said["near_best"].size() > 0);
+    double before = 0;
+    for (const json& near : said["near_best"]) {
+      CHECK(near["worse_by"] >= before);
+      CHECK(near["worse_by"] <= 0.8);
+      before = near["worse_by"];
+      const auto shape = [](const json& row) {
+        return std::array<json, 4>{row["device"], row["tp"], row["pp"], row["cp"]};
+      };
+      CHECK(shape(near) != shape(said["answer"]));
+    }
+    CHECK(run_program({"plan", folder / "s.toml", "--near-best", "5"}).out.find("other devices and shapes") !=
+          std::string::npos);
+  }
   SUBCASE("cheapest in time: the last of the front that ends in time") {
     const Ended ended = run_program(
         {"plan", folder / "s.toml", "--json", "--deadline", std::to_string(slowest_s * 1.001) + "s"});
