@@ -18,6 +18,11 @@
 namespace trainfront::engine {
 namespace {
 
+// As in the sweep file.
+constexpr std::int64_t kMostDegree = 1 << 20;
+constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::int64_t kMostBatch = 100'000'000;
+
 void keep_offers(search::Problem& problem, const Wish& wish,
                  const std::function<bool(const costmodel::Offer&)>& allowed) {
   for (search::HardwareClass& rented : problem.hardware) {
@@ -30,9 +35,10 @@ using Narrow = std::function<void(search::Problem&, const Wish&)>;
 
 std::map<std::string, Narrow> layout_keys() {
   std::map<std::string, Narrow> keys;
-  const auto number = [&](const char* key, std::vector<int> search::LayoutChoices::*values) {
-    keys[key] = [values](search::Problem& problem, const Wish& wish) {
-      problem.layout.*values = {static_cast<int>(whole_number(wish))};
+  const auto number = [&](const char* key, std::vector<int> search::LayoutChoices::*values,
+                          std::int64_t least = 1, std::int64_t most = kMostDegree) {
+    keys[key] = [values, least, most](search::Problem& problem, const Wish& wish) {
+      problem.layout.*values = {static_cast<int>(whole_number(wish, least, most))};
     };
   };
   number("tp", &search::LayoutChoices::tp);
@@ -41,8 +47,8 @@ std::map<std::string, Narrow> layout_keys() {
   number("vpp", &search::LayoutChoices::vpp);
   number("ep", &search::LayoutChoices::ep);
   number("etp", &search::LayoutChoices::etp);
-  number("zero", &search::LayoutChoices::zero);
-  number("shard_group", &search::LayoutChoices::shard_group);
+  number("zero", &search::LayoutChoices::zero, 0, 3);
+  number("shard_group", &search::LayoutChoices::shard_group, 0);
   number("micro_batch", &search::LayoutChoices::micro_batch);
   keys["sp"] = [](search::Problem& problem, const Wish& wish) { problem.layout.sp = {truth(wish)}; };
   keys["framework"] = [](search::Problem& problem, const Wish& wish) {
@@ -55,9 +61,11 @@ std::map<std::string, Narrow> layout_keys() {
     problem.layout.schedule = {named<costmodel::Schedule>(wish, 4)};
   };
   keys["global_batch"] = [](search::Problem& problem, const Wish& wish) {
-    problem.global_batches = {whole_number(wish)};
+    problem.global_batches = {whole_number(wish, 1, kMostBatch)};
   };
-  keys["gpus"] = [](search::Problem& problem, const Wish& wish) { problem.gpus = {whole_number(wish)}; };
+  keys["gpus"] = [](search::Problem& problem, const Wish& wish) {
+    problem.gpus = {whole_number(wish, 1, kMostGpus)};
+  };
   return keys;
 }
 
@@ -87,7 +95,7 @@ std::map<std::string, Narrow> plan_keys() {
     };
   const auto islands = [&](const char* key, int costmodel::Islands::*member) {
     keys[key] = [member](search::Problem& problem, const Wish& wish) {
-      const int wanted = static_cast<int>(whole_number(wish));
+      const int wanted = static_cast<int>(whole_number(wish, 1, kMostDegree));
       keep(problem.islands, wish, [&](const costmodel::Islands& one) { return one.*member == wanted; });
     };
   };
@@ -98,7 +106,7 @@ std::map<std::string, Narrow> plan_keys() {
 
 // dp is no choice of its own: it is the GPU count over the group.
 void apply_dp(search::Problem& problem, const Wish& wish) {
-  const auto dp = whole_number(wish);
+  const std::int64_t dp = whole_number(wish, 1, kMostGpus);
   const auto only = [&](const std::vector<int>& values) -> std::int64_t {
     return values.size() == 1 ? values[0] : 0;
   };
@@ -106,7 +114,7 @@ void apply_dp(search::Problem& problem, const Wish& wish) {
   const std::int64_t group = only(problem.layout.tp) * only(problem.layout.pp) * cp;
   if (group == 0) refuse(wish, "dp needs tp and pp (and cp) beside it, or give gpus instead");
   if (problem.layout.cp.empty()) problem.layout.cp = {1};
-  if (dp < 1) refuse(wish, "a number above 0 is needed");
+  if (dp > kMostGpus / group) refuse(wish, fmt::format("it makes more than {} GPUs", kMostGpus));
   problem.gpus = {group * dp};
 }
 

@@ -8,17 +8,18 @@ namespace {
 using faults::Protection;
 
 constexpr int kAuto = -1;
+constexpr std::int64_t kMost = 1'000'000;
 
 void narrow_k_max(std::vector<Protection>& protections, const Wish& wish) {
   const bool open = wish.value == "auto" || wish.value == "-1";
-  const int wanted = open ? kAuto : static_cast<int>(whole_number(wish));
+  const int wanted = open ? kAuto : static_cast<int>(whole_number(wish, 0, kMost));
   keep(protections, wish,
        [&](const Protection& one) { return one.k_max == wanted || (!open && one.k_max == kAuto); });
   for (Protection& one : protections) one.k_max = wanted;
 }
 
 void narrow_spares(std::vector<Protection>& protections, const Wish& wish) {
-  const int wanted = static_cast<int>(whole_number(wish));
+  const int wanted = static_cast<int>(whole_number(wish, 0, kMost));
   keep(protections, wish,
        [&](const Protection& one) { return one.spares == wanted || one.spares_per_1000 > 0; });
   for (Protection& one : protections) {
@@ -39,7 +40,7 @@ void narrow_protections(std::vector<Protection>& protections, const Wish& wish) 
     narrow_spares(protections, wish);
   } else {
     const auto member = wish.key == "r" ? &Protection::r : &Protection::sub_shards;
-    const auto wanted = whole_number(wish);
+    const auto wanted = whole_number(wish, 1, kMost);
     keep(protections, wish, [&](const Protection& one) { return one.*member == wanted; });
   }
   // What was open in two ways may now be the same.

@@ -49,13 +49,12 @@ void refuse(const Wish& wish, const std::string& allowed) {
       fmt::format("--layout: {} = {} found; {}", wish.key, inputs::in_quotes(wish.value), allowed));
 }
 
-std::int64_t whole_number(const Wish& wish) {
+std::int64_t whole_number(const Wish& wish, std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   const char* end = wish.value.data() + wish.value.size();
   const auto [stop, error] = std::from_chars(wish.value.data(), end, value);
-  constexpr std::int64_t kMost = 1 << 30;
-  if (error != std::errc() || stop != end || value < 0 || value > kMost)
-    refuse(wish, "a whole number is needed");
+  if (error != std::errc() || stop != end || value < least || value > most)
+    refuse(wish, fmt::format("a whole number from {} to {} is needed", least, most));
   return value;
 }
 

@@ -21,8 +21,8 @@ std::vector<Wish> parse_wishes(const std::string& text);
 // Throws UsageError: what was found, and what is allowed or missing.
 [[noreturn]] void refuse(const Wish& wish, const std::string& allowed);
 
-// From 0 to 2^30. Throws UsageError.
-std::int64_t whole_number(const Wish& wish);
+// Throws UsageError.
+std::int64_t whole_number(const Wish& wish, std::int64_t least, std::int64_t most);
 // "true", "false", "1", "0". Throws UsageError.
 bool truth(const Wish& wish);
 // One of the `count` names of an enum. Throws UsageError.

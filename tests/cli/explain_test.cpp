@@ -51,6 +51,23 @@ TEST_CASE("what the front says of a plan leads back to it, also where the sweep 
   CHECK(open);
 }
 
+TEST_CASE("what no plan can have is refused, whatever the key") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  for (const char* key :
+       {"tp", "cp", "pp", "vpp", "ep", "etp", "zero", "shard_group", "dp", "gpus", "islands", "inner_steps",
+        "global_batch", "micro_batch", "r", "sub_shards", "spares", "k_max"})
+    for (const char* value : {"0", "-2", "99999999999", "2.5"}) {
+      const Ended ended =
+          run_program({"explain", folder / "s.toml", "--layout", std::string(key) + "=" + value, "--json"});
+      CHECK_MESSAGE((ended.status == 0 || ended.status == 2 || ended.status == 3), key, "=", value, ": ",
+                    ended.status, ended.err);
+      const bool may_be_zero = key == std::string("zero") || key == std::string("shard_group") ||
+                               key == std::string("spares") || key == std::string("k_max");
+      if (value != std::string("0") || !may_be_zero) CHECK_MESSAGE(ended.status == 2, key, "=", value);
+    }
+}
+
 TEST_CASE("a goal that no plan meets ends explain and redundancy with status 3, and the output says so") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep() + "[goal]\nbudget = 1\n");

@@ -270,7 +270,7 @@ TEST_CASE("defaults and assumptions are said") {
   CHECK(any_has(read.sweep.notes, "storage_bandwidth"));
   CHECK(any_has(read.sweep.notes, "offers on"));
   CHECK(any_has(attempt(changed("gpus = {min = 64, max = 256, step = 64}", "gpus = [6, 64]")).sweep.notes,
-                "6 GPUs on nodes of 8 pay for 1 nodes"));
+                "6 GPUs on nodes of 8 pay for 1 node"));
   CHECK(any_has(attempt(changed("tp = [1, 2, 4, 8]", "tp = [1, 2, 2]")).sweep.notes,
                 "layout.tp: 2 is listed more than once"));
   CHECK(any_has(
