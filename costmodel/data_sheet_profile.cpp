@@ -1,5 +1,6 @@
 #include "costmodel/data_sheet_profile.hpp"
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -9,22 +10,77 @@
 namespace trainfront::costmodel {
 namespace {
 
-// What a measured device reached, over its data sheet. GEMM, collectives, attention: aiconfigurator operator
-// tables (github.com/ai-dynamo/aiconfigurator, 095f58a); element-wise: vidur and Liger-Kernel benchmark
-// tables; sustained clocks: MAMF (stas00/ml-engineering) and MosaicML's and NeMo's published training runs.
-// 2026-11-29.
+// What a measured device reached: shares of its data sheet's rates, and times of their own.
 struct Family {
-  double gemm_peak, gemm_memory, gemm_norm, gemm_launch_s, occupancy_exponent, k_half, tile_half,
-      sustained_slowdown;
+  double gemm_peak, gemm_memory, gemm_norm, gemm_launch_us, occupancy_exponent, k_half, tile_half;
+  double sustained_slowdown;
   double fp8_over_bf16;  // of the peak ratio
   double grouped_peak, grouped_memory;
   double attention_peak, half_sequence, backward_factor;
   double norm, add, activation, rotary, softmax, permute, other;  // of the memory rate
-  double element_launch_s;
-  LinkFit ring, all_to_all, send_recv;
-  double all_reduce_base, all_reduce_per_rank;  // over the ring's
-  SwitchReduceFit switch_reduce;
+  double element_launch_us;
+  double ring_base_us, ring_per_rank_us, ring_link, ring_copy, ring_root;  // LinkFit's, root in sqrt(us)
+  double all_to_all_base_us, all_to_all_per_rank_us, all_to_all_link, all_to_all_copy, all_to_all_root;
+  double send_base_us, send_link;
+  double switch_ranks, switch_base_us, switch_link, switch_root;  // 0 ranks: no reduction in the switch
 };
+
+// GEMM, collectives, attention: aiconfigurator operator tables (github.com/ai-dynamo/aiconfigurator,
+// 095f58a); element-wise: vidur and Liger-Kernel benchmark tables; sustained clocks: MAMF
+// (stas00/ml-engineering) and MosaicML's and NeMo's published training runs. 2026-11-29. Where Blackwell was
+// not measured it has Hopper's.
+struct Constant {
+  double Family::*member;
+  double ampere, hopper, blackwell;
+};
+constexpr std::array kConstants{
+    Constant{&Family::gemm_peak, 273.0 / 312, 815.0 / 989.4, 1625.0 / 2250},
+    Constant{&Family::gemm_memory, 1.46 / 2.039, 2.72 / 3.35, 5.96 / 8},
+    Constant{&Family::gemm_norm, 3.05, 3.62, 2.23},
+    Constant{&Family::gemm_launch_us, 4.0, 2.7, 2.2},
+    Constant{&Family::occupancy_exponent, 1, 1, 1},
+    Constant{&Family::k_half, 161, 111, 0},
+    Constant{&Family::tile_half, 11.6, 1.0, 2.6},
+    Constant{&Family::sustained_slowdown, 1, 1.08, 1.08},
+    Constant{&Family::fp8_over_bf16, 0.89, 0.89, 0.89},
+    Constant{&Family::grouped_peak, 0.83, 975.0 / 989.4, 2285.0 / 2250},
+    Constant{&Family::grouped_memory, 0.93, 3.1 / 3.35, 7.3 / 8},
+    Constant{&Family::attention_peak, 207.0 / 312, 600.0 / 989.4, 600.0 / 989.4},
+    Constant{&Family::half_sequence, 200, 600, 600},
+    Constant{&Family::backward_factor, 2.5, 2.9, 2.9},
+    Constant{&Family::norm, 0.39, 0.37, 0.37},
+    Constant{&Family::add, 0.83, 0.9, 0.9},
+    Constant{&Family::activation, 0.49, 0.55, 0.55},
+    Constant{&Family::rotary, 0.42, 0.45, 0.45},
+    Constant{&Family::softmax, 0.69, 0.69, 0.69},
+    Constant{&Family::permute, 0.6, 0.6, 0.39},
+    Constant{&Family::other, 0.8, 0.8, 0.8},
+    Constant{&Family::element_launch_us, 4, 3, 3},
+    Constant{&Family::ring_base_us, 6.9, 3.8, 6.3},
+    Constant{&Family::ring_per_rank_us, 0.84, 0.86, 1.3},
+    Constant{&Family::ring_link, 0.85, 0.92, 0.89},
+    Constant{&Family::ring_copy, 2.4, 1.7, 2.0},
+    Constant{&Family::ring_root, 6.9, 3.8, 4.8},
+    Constant{&Family::all_to_all_base_us, 10.6, 11.2, 13.4},
+    Constant{&Family::all_to_all_per_rank_us, 0.25, 0.02, 0.18},
+    Constant{&Family::all_to_all_link, 0.79, 0.76, 0.77},
+    Constant{&Family::all_to_all_copy, 3.0, 4.9, 0.83},
+    Constant{&Family::all_to_all_root, 5.5, 1.7, 2.3},
+    Constant{&Family::send_base_us, 14, 7.6, 7.6},
+    Constant{&Family::send_link, 1, 361.0 / 450, 361.0 / 450},
+    Constant{&Family::switch_ranks, 0, 8, 8},
+    Constant{&Family::switch_base_us, 0, 86, 115},
+    Constant{&Family::switch_link, 1, 0.692, 0.575},
+    Constant{&Family::switch_root, 0, 0.87, 1.65},
+};
+// Over the ring's of all_gather and reduce_scatter.
+constexpr double kAllReduceBase = 1.2, kAllReducePerRank = 1.8;
+
+Family column(double Constant::*of) {
+  Family family{};
+  for (const Constant& constant : kConstants) family.*constant.member = constant.*of;
+  return family;
+}
 
 constexpr double kHeadDim = 128;     // that attention rates are quoted at
 constexpr double kRootMicro = 1e-3;  // sqrt(us) in sqrt(s)
@@ -34,127 +90,25 @@ LinkFit link(double base_us, double per_rank_us, double link_share, double copy_
           copy_share,     root * kRootMicro,  Evidence::kDataSheet};
 }
 
-Family ampere() {
-  return {.gemm_peak = 273.0 / 312,
-          .gemm_memory = 1.46 / 2.039,
-          .gemm_norm = 3.05,
-          .gemm_launch_s = 4.0e-6,
-          .occupancy_exponent = 1,
-          .k_half = 161,
-          .tile_half = 11.6,
-          .sustained_slowdown = 1,
-          .fp8_over_bf16 = 0.89,
-          .grouped_peak = 0.83,
-          .grouped_memory = 0.93,
-          .attention_peak = 207.0 / 312,
-          .half_sequence = 200,
-          .backward_factor = 2.5,
-          .norm = 0.39,
-          .add = 0.83,
-          .activation = 0.49,
-          .rotary = 0.42,
-          .softmax = 0.69,
-          .permute = 0.6,
-          .other = 0.8,
-          .element_launch_s = 4e-6,
-          .ring = link(6.9, 0.84, 0.85, 2.4, 6.9),
-          .all_to_all = link(10.6, 0.25, 0.79, 3.0, 5.5),
-          .send_recv = link(14, 0, 1, 0, 0),
-          .all_reduce_base = 1.2,
-          .all_reduce_per_rank = 1.8,
-          .switch_reduce = {}};
-}
-
-Family hopper() {
-  return {.gemm_peak = 815.0 / 989.4,
-          .gemm_memory = 2.72 / 3.35,
-          .gemm_norm = 3.62,
-          .gemm_launch_s = 2.7e-6,
-          .occupancy_exponent = 1,
-          .k_half = 111,
-          .tile_half = 1.0,
-          .sustained_slowdown = 1.08,
-          .fp8_over_bf16 = 0.89,
-          .grouped_peak = 975.0 / 989.4,
-          .grouped_memory = 3.1 / 3.35,
-          .attention_peak = 600.0 / 989.4,
-          .half_sequence = 600,
-          .backward_factor = 2.9,
-          .norm = 0.37,
-          .add = 0.9,
-          .activation = 0.55,
-          .rotary = 0.45,
-          .softmax = 0.69,
-          .permute = 0.6,
-          .other = 0.8,
-          .element_launch_s = 3e-6,
-          .ring = link(3.8, 0.86, 0.92, 1.7, 3.8),
-          .all_to_all = link(11.2, 0.02, 0.76, 4.9, 1.7),
-          .send_recv = link(7.6, 0, 361.0 / 450, 0, 0),
-          .all_reduce_base = 1.2,
-          .all_reduce_per_rank = 1.8,
-          .switch_reduce = {8, 86e-6, 0.692, 0.87 * kRootMicro}};
-}
-
-Family blackwell() {
-  return {.gemm_peak = 1625.0 / 2250,
-          .gemm_memory = 5.96 / 8,
-          .gemm_norm = 2.23,
-          .gemm_launch_s = 2.2e-6,
-          .occupancy_exponent = 1,
-          .k_half = 0,
-          .tile_half = 2.6,
-          .sustained_slowdown = 1.08,
-          .fp8_over_bf16 = 0.89,
-          .grouped_peak = 2285.0 / 2250,
-          .grouped_memory = 7.3 / 8,
-          .attention_peak = 600.0 / 989.4,
-          .half_sequence = 600,
-          .backward_factor = 2.9,
-          .norm = 0.37,
-          .add = 0.9,
-          .activation = 0.55,
-          .rotary = 0.45,
-          .softmax = 0.69,
-          .permute = 0.39,
-          .other = 0.8,
-          .element_launch_s = 3e-6,
-          .ring = link(6.3, 1.3, 0.89, 2.0, 4.8),
-          .all_to_all = link(13.4, 0.18, 0.77, 0.83, 2.3),
-          .send_recv = link(7.6, 0, 361.0 / 450, 0, 0),
-          .all_reduce_base = 1.2,
-          .all_reduce_per_rank = 1.8,
-          .switch_reduce = {8, 115e-6, 0.575, 1.65 * kRootMicro}};
-}
-
-// GEMM from MAMF (668 of 1307 TFLOP/s); the rest is Hopper's for want of measurements.
-Family cdna() {
-  Family family = hopper();
-  family.gemm_peak = 0.97 * 668.4 / 1307.4;
-  family.grouped_peak = family.gemm_peak;
-  family.attention_peak = family.gemm_peak * 0.75;
+// Hopper's, for want of measurements, at the share of the peak that is known.
+Family hopper_at(double gemm_peak, double attention_peak) {
+  Family family = column(&Constant::hopper);
+  family.gemm_peak = family.grouped_peak = gemm_peak;
+  family.attention_peak = attention_peak;
   family.sustained_slowdown = 1;
-  family.switch_reduce = {};
-  return family;
-}
-
-// PCIe without NVLink: what an L40S reaches (aiconfigurator, 2 and 4 GPUs).
-Family ada() {
-  Family family = hopper();
-  family.gemm_peak = 0.6;
-  family.grouped_peak = 0.6;
-  family.attention_peak = 0.5;
-  family.sustained_slowdown = 1;
-  family.switch_reduce = {};
+  family.switch_ranks = 0;
   return family;
 }
 
 Family relative_of(std::string_view id) {
-  if (id.starts_with("a100") || id.starts_with("v100")) return ampere();
-  if (id.starts_with("b") || id.starts_with("gb")) return blackwell();
-  if (id.starts_with("mi")) return cdna();
-  if (id.starts_with("l40")) return ada();
-  return hopper();
+  if (id.starts_with("a100") || id.starts_with("v100")) return column(&Constant::ampere);
+  if (id.starts_with("b") || id.starts_with("gb")) return column(&Constant::blackwell);
+  // MAMF: 668 of 1307 TFLOP/s on MI300X.
+  constexpr double kCdnaPeak = 0.97 * 668.4 / 1307.4;
+  if (id.starts_with("mi")) return hopper_at(kCdnaPeak, 0.75 * kCdnaPeak);
+  // PCIe without NVLink: what an L40S reaches (aiconfigurator, 2 and 4 GPUs).
+  if (id.starts_with("l40")) return hopper_at(0.6, 0.5);
+  return column(&Constant::hopper);
 }
 
 GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, double peak,
@@ -162,7 +116,7 @@ GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, d
   return {.flops_per_s = peak_share * peak,
           .bytes_per_s = memory_share * memory_rate,
           .norm = family.gemm_norm,
-          .launch_s = family.gemm_launch_s,
+          .launch_s = family.gemm_launch_us * 1e-6,
           .occupancy_exponent = family.occupancy_exponent,
           .k_half = family.k_half,
           .tile_half = family.tile_half,
@@ -207,8 +161,8 @@ DeviceProfile data_sheet_profile(const Device& device) {
       .evidence = Evidence::kDataSheet};
 
   const auto memory_bound = [&](MemoryBound kind, double share) {
-    profile.memory_bound[static_cast<std::size_t>(kind)] = {family.element_launch_s, share * memory_rate,
-                                                            Evidence::kDataSheet};
+    profile.memory_bound[static_cast<std::size_t>(kind)] = {family.element_launch_us * 1e-6,
+                                                            share * memory_rate, Evidence::kDataSheet};
   };
   memory_bound(MemoryBound::kNorm, family.norm);
   memory_bound(MemoryBound::kAdd, family.add);
@@ -224,14 +178,20 @@ DeviceProfile data_sheet_profile(const Device& device) {
   const auto at = [&](Collective collective) -> LinkFit& {
     return profile.link[static_cast<std::size_t>(collective)];
   };
-  at(Collective::kAllReduce) = family.ring;
-  at(Collective::kAllReduce).base_s *= family.all_reduce_base;
-  at(Collective::kAllReduce).per_rank_s *= family.all_reduce_per_rank;
-  at(Collective::kAllGather) = family.ring;
-  at(Collective::kReduceScatter) = family.ring;
-  at(Collective::kAllToAll) = family.all_to_all;
-  at(Collective::kSendRecv) = family.send_recv;
-  profile.switch_reduce = family.switch_reduce;
+  const LinkFit ring = link(family.ring_base_us, family.ring_per_rank_us, family.ring_link, family.ring_copy,
+                            family.ring_root);
+  at(Collective::kAllReduce) = ring;
+  at(Collective::kAllReduce).base_s *= kAllReduceBase;
+  at(Collective::kAllReduce).per_rank_s *= kAllReducePerRank;
+  at(Collective::kAllGather) = ring;
+  at(Collective::kReduceScatter) = ring;
+  at(Collective::kAllToAll) = link(family.all_to_all_base_us, family.all_to_all_per_rank_us,
+                                   family.all_to_all_link, family.all_to_all_copy, family.all_to_all_root);
+  at(Collective::kSendRecv) = link(family.send_base_us, 0, family.send_link, 0, 0);
+  if (family.switch_ranks > 0) {
+    profile.switch_reduce = {static_cast<int>(family.switch_ranks), family.switch_base_us * 1e-6,
+                             family.switch_link, family.switch_root * kRootMicro};
+  }
   profile.sources = {"data sheet of " + device.id};
   return profile;
 }

@@ -15,7 +15,8 @@ namespace trainfront::costmodel {
 // grouped_gemm_time.cpp, attention_time.cpp, memory_bound_time.cpp, collective_time.cpp and
 // network_collective.cpp.
 
-// t0 + ((2 m n (k + k0) / (P occ^w))^p + (bytes/B)^p)^(1/p), all times the sustained slow-down.
+// t0 + ((2 m n (k + k0) / (P occ^w))^p + (bytes/B)^p)^(1/p), all times the sustained slow-down. occ counts
+// whole tiles, whole waves, and idle units that share a tile's k.
 struct GemmFit {
   double flops_per_s = 0;         // P, in a burst as benchmarks measure it; > 0
   double bytes_per_s = 0;         // B; > 0
@@ -23,6 +24,8 @@ struct GemmFit {
   double launch_s = 0;            // t0
   double occupancy_exponent = 0;  // w, 0..1
   double k_half = 0;              // k0
+  double k_split =
+      0;  // products along k that a block keeps at least when idle units share them; 0: no sharing
   double tile_half = 0;  // i0: a tile of i = rows columns/(rows + columns) runs at i/(i + i0) of the best
   double sustained_slowdown = 1;  // of training's sustained clock against a burst, >= 1
   double form_share = 0;          // 0..1: the table holds t / form^form_share (burst) over m, n, k

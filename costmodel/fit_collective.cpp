@@ -215,73 +215,15 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
   score.by_shape = summarize(held_out_errors(
       scored,
       [](const CollectiveSample& sample) {
+        // Without the source: other versions of the library repeat the same point.
         return static_cast<std::uint64_t>(sample.bytes) * 64 +
-               static_cast<std::uint64_t>(sample.placement.ranks) * 7 +
-               static_cast<std::uint64_t>(sample.source);
+               static_cast<std::uint64_t>(sample.placement.ranks) * 7;
       },
       fit_seen, predict));
   const FittedLink fitted = fit_seen(kept);
   score.other_sources = score_other_sources(
       others, sources, [&](const CollectiveSample& sample) { return predict(fitted, sample); });
   device.profile = fitted.hardware.device.profile;
-}
-
-NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSample>& samples,
-                       FitScore& score) {
-  Hardware trial = hardware;
-  const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
-    NetworkFit& fit = trial.device.profile.network;
-    const auto set = [&](const std::vector<double>& x) {
-      fit.latency_scale = std::exp(x[0]);
-      fit.efficiency = 1 / (1 + std::exp(-x[1]));
-    };
-    const auto cost = [&](const std::vector<double>& x) {
-      set(x);
-      double sum = 0;
-      for (const CollectiveSample& sample : seen) {
-        trial.network.nic_bytes_per_s = sample.nic_bytes_per_s;
-        sum += robust_cost(collective_time(trial, sample.collective, sample.bytes, sample.placement).seconds,
-                           sample.seconds);
-      }
-      return sum;
-    };
-    set(minimize(cost, {0, 2.6}, 0.4, 150));
-    fit.most_domains = 0;
-    for (const CollectiveSample& sample : seen)
-      fit.most_domains = std::max(fit.most_domains, sample.placement.domains);
-    return fit;
-  };
-  const auto predict_sample = [&](const NetworkFit& fit, const CollectiveSample& sample) {
-    trial.device.profile.network = fit;
-    trial.network.nic_bytes_per_s = sample.nic_bytes_per_s;
-    return collective_time(trial, sample.collective, sample.bytes, sample.placement).seconds;
-  };
-  std::vector<CollectiveSample> large;
-  for (const CollectiveSample& sample : samples) {
-    if (sample.bytes >= 1 << 20) large.push_back(sample);
-  }
-  score.operation = "network";
-  score.form = "form";
-  score.samples = samples.size();
-  score.by_size = summarize(held_out_errors(
-      large, [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); },
-      fit_seen, predict_sample));
-  std::vector<double> errors;
-  std::map<int, int> sources;
-  for (const CollectiveSample& sample : large) ++sources[sample.source];
-  for (const auto& [source, count] : sources) {
-    if (sources.size() < 2) break;
-    std::vector<CollectiveSample> seen;
-    for (const CollectiveSample& sample : samples) {
-      if (sample.source != source) seen.push_back(sample);
-    }
-    const NetworkFit fit = fit_seen(seen);
-    for (const CollectiveSample& sample : large) {
-      if (sample.source == source) errors.push_back(predict_sample(fit, sample) / sample.seconds - 1);
-    }
-  }
-  score.by_shape = summarize(errors);
-  return fit_seen(samples);
 }
 
 }  // namespace trainfront::costmodel

@@ -18,12 +18,4 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
               const std::vector<std::string>& sources, const std::vector<bool>& preferred, FitScore& score,
               std::vector<std::string>& left_out);
 
-inline constexpr double kFarOff = 3;
-
-// What collectives across domains say of the network: its latency and the share of its line rate; W, C and
-// the rest come from device.profile. Errors are on held-out sources (by_shape: one log at a time; needs two)
-// of 1 MiB and more.
-NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSample>& samples,
-                       FitScore& score);
-
 }  // namespace trainfront::costmodel

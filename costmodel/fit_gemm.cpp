@@ -34,6 +34,7 @@ GemmFit with_parameters(const GemmFit& start, const std::vector<double>& x) {
   fit.occupancy_exponent = 1 / (1 + std::exp(-x[4]));
   fit.k_half = std::exp(x[5]);
   fit.tile_half = std::exp(x[6]);
+  fit.k_split = std::exp(x[7]);
   return fit;
 }
 
@@ -49,9 +50,9 @@ GemmFit fit_form(const Device& device, Precision precision, const GemmFit& start
     }
     return sum;
   };
-  std::vector<double> x{0, 0, 0.9, std::log(4e-6), 2, 4, 1.5};
+  std::vector<double> x{0, 0, 0.9, std::log(4e-6), 2, 4, 1.5, std::log(4000.0)};
   x = minimize(cost, x, 0.3, 350);
-  x = minimize(cost, x, 0.2, 250);
+  for (int restart = 0; restart < 2; ++restart) x = minimize(cost, x, 0.2, 250);
   GemmFit fit = with_parameters(start, x);
   fit.table = {};
   fit.form_share = 0;
@@ -108,8 +109,9 @@ GemmFit fit_with(const Device& device, Precision precision, const GemmFit& start
 std::uint64_t shape_key(const GemmSample& sample) {
   return static_cast<std::uint64_t>(sample.n * 131071 + sample.k);
 }
+// Neighbours within a quarter octave go together: m and m + 1 would tell each other's time.
 std::uint64_t size_key(const GemmSample& sample) {
-  return static_cast<std::uint64_t>(sample.m);
+  return static_cast<std::uint64_t>(std::lround(4 * std::log2(sample.m)));
 }
 
 Choice choose(const Device& device, Precision precision, const GemmFit& start,

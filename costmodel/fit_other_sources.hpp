@@ -10,6 +10,9 @@
 
 namespace trainfront::costmodel {
 
+// Measurements this many times off what the others follow are mistakes, not noise.
+inline constexpr double kFarOff = 3;
+
 inline double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -27,21 +27,31 @@ inline double round_up(double x) {
   return whole + (whole < x ? 1 : 0);
 }
 
-// Output elements that the device computes while it works on m x n with the best tile: padded to whole tiles
-// and whole waves of thread blocks, and counted at the largest tile's speed. >= m n, and grows with both.
-double padded_outputs(const GemmFit& fit, double m, double n, int compute_units) {
+// Products that the device computes while it works on m x n x k with the best tile: outputs padded to whole
+// tiles and whole waves of thread blocks, and counted at the largest tile's speed; k with what a block costs
+// beside its products. Where tiles leave units idle, each shares its k with idle units, down to k_split
+// products. Grows with all three.
+double padded_work(const GemmFit& fit, double m, double n, double k, int compute_units) {
   std::array<double, kEdges.size()> rows{}, columns{};
   for (std::size_t i = 0; i < kEdges.size(); ++i) {
     rows[i] = round_up(m / kEdges[i]);
     columns[i] = round_up(n / kEdges[i]);
   }
   const double units = compute_units;
+  const double least_k = fit.k_split > 0 ? std::min(k, fit.k_split) : k;
   double best = INFINITY;
   for (const Tile& tile : kTiles) {
     const double tile_rows = kEdges[tile.rows], tile_columns = kEdges[tile.columns];
-    const double waves = round_up(rows[tile.rows] * columns[tile.columns] / units);
+    const double blocks = rows[tile.rows] * columns[tile.columns];
+    const double waves = round_up(blocks / units);
     const double traffic = 1 / tile_rows + 1 / tile_columns;
-    best = std::min(best, waves * tile_rows * tile_columns * (1 + fit.tile_half * traffic));
+    double k_of_block = k;
+    if (least_k < k && 2 * blocks <= units) {
+      const auto shares = static_cast<double>(static_cast<std::int64_t>(units / blocks));
+      k_of_block = std::max(k / shares, least_k);
+    }
+    best = std::min(
+        best, waves * tile_rows * tile_columns * (1 + fit.tile_half * traffic) * (k_of_block + fit.k_half));
   }
   return best * units / (1 + fit.tile_half * kLeastTraffic);
 }
@@ -53,11 +63,10 @@ double gemm_bytes(Precision precision, double m, double n, double k) {
 }  // namespace
 
 double gemm_form(const GemmFit& fit, Precision precision, int compute_units, double m, double n, double k) {
-  const double outputs = m * n;
-  // (padded/outputs)^w outputs grows with m and n as w <= 1: a wave that fills up costs no less.
-  const double compute_s =
-      2 * outputs * (k + fit.k_half) / fit.flops_per_s *
-      std::pow(padded_outputs(fit, m, n, compute_units) / outputs, fit.occupancy_exponent);
+  const double work = m * n * (k + fit.k_half);
+  // (padded/work)^w work grows with each size as w <= 1: a wave that fills up costs no less.
+  const double compute_s = 2 * work / fit.flops_per_s *
+                           std::pow(padded_work(fit, m, n, k, compute_units) / work, fit.occupancy_exponent);
   return fit.launch_s + norm_sum(compute_s, gemm_bytes(precision, m, n, k) / fit.bytes_per_s, fit.norm);
 }
 

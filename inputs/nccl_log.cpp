@@ -16,8 +16,15 @@ namespace {
 
 using costmodel::Collective;
 
-constexpr std::array<std::string_view, 8> kTypes{"float", "half",  "bfloat16", "double",
-                                                 "int8",  "uint8", "int32",    "int64"};
+constexpr std::array<std::string_view, 6> kFloatTypes{"float",  "half",   "bfloat16",
+                                                      "double", "f8e4m3", "f8e5m2"};
+constexpr std::array<std::string_view, 6> kIntegerTypes{"int8",   "uint8", "int32",
+                                                        "uint32", "int64", "uint64"};
+
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 struct Named {
   std::string_view name;
@@ -60,7 +67,7 @@ std::string_view without_prefix(std::string_view line) {
 struct Row {
   int line = 0;
   double bytes = 0;
-  bool reduces = false;
+  bool sums_integers = false;  // NVLink SHARP cannot, and training does not
   std::vector<double> times_us = {};
   double bus_over_algorithm = 0;  // 0: too coarse to tell
 };
@@ -68,11 +75,12 @@ struct Row {
 bool read_row(std::string_view line, Row& row) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.size() < 7) return false;
-  if (std::find(kTypes.begin(), kTypes.end(), words[2]) == kTypes.end()) return false;
+  const bool of_integers = is_one_of(kIntegerTypes, words[2]);
+  if (!of_integers && !is_one_of(kFloatTypes, words[2])) return false;
   const std::optional<double> bytes = csv_number(words[0]);
   if (!bytes || !csv_number(words[1])) return false;
   row.bytes = *bytes;
-  row.reduces = words[3] != "none";
+  row.sums_integers = of_integers && words[3] != "none";
   // Old versions have no root column; a root is a whole number, a time has a point or is followed by two
   // rates.
   std::size_t at = 4;
@@ -193,6 +201,10 @@ void read_nccl_log(const std::string& file, std::string_view text, const Measure
   for (const Row& row : rows) {
     ++measurements.rows;
     if (row.bytes <= 0) continue;  // a warm-up row of nothing
+    if (row.sums_integers) {
+      ++measurements.not_modelled["sums of integers"];
+      continue;
+    }
     const double time_us = *std::min_element(row.times_us.begin(), row.times_us.end());
     if (time_us <= 0) {
       faults.add({file,

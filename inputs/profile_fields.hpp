@@ -45,6 +45,7 @@ void visit_profile(auto& profile, Visitor&& visitor) {
     each("launch_s", fit.launch_s, 0.0, 1.0);
     each("occupancy_exponent", fit.occupancy_exponent, 0.0, 1.0);
     each("k_half", fit.k_half, 0.0, kHuge);
+    each("k_split", fit.k_split, 0.0, kHuge);
     each("tile_half", fit.tile_half, 0.0, kHuge);
     each("sustained_slowdown", fit.sustained_slowdown, 1.0, 10.0);
     each("form_share", fit.form_share, 0.0, 1.0);

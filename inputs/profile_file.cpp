@@ -223,6 +223,10 @@ DeviceProfile parse_profile(std::string_view text, std::string file, const Devic
     const Value* table = reader.section(section);
     if (table == nullptr) return;
     reader.evidence(*table, section, fit.evidence);
+    // Constants fitted together before k could be split.
+    if constexpr (requires { fit.k_split; }) {
+      if (table->find("k_half") != nullptr) fit.k_split = 0;
+    }
     fields(fit, [&](std::string_view key, double& value, double least, double most) {
       reader.number(*table, section, key, value, least, most);
     });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -12,7 +13,10 @@
 #include "costmodel/fit_collective.hpp"
 #include "costmodel/fit_gemm.hpp"
 #include "costmodel/fit_memory_bound.hpp"
+#include "costmodel/fit_network.hpp"
+#include "costmodel/fit_other_sources.hpp"
 #include "costmodel/gemm_form.hpp"
+#include "inputs/profile_fields.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -21,16 +25,11 @@ using costmodel::FitScore;
 using costmodel::Precision;
 using costmodel::Samples;
 
-constexpr std::array<const char*, 10> kKindNames{"norm",    "add",       "activation",    "rotary",
-                                                 "softmax", "embedding", "cross_entropy", "optimizer",
-                                                 "permute", "copy"};
-constexpr std::array<const char*, 5> kCollectiveNames{"all_reduce", "all_gather", "reduce_scatter",
-                                                      "all_to_all", "send_recv"};
-
-constexpr std::size_t kLeastNetworkSamples = 6;  // for two constants
+using inputs::kCollectiveNames;
+using inputs::kMemoryBoundNames;
 
 std::string errors_text(const costmodel::ErrorSummary& summary, const char* what) {
-  return summary.count == 0 ? "" : fmt::format(", {:.1f} % by {}", summary.mean, what);
+  return summary.count == 0 ? "" : fmt::format(" {:.1f} % by {},", summary.mean, what);
 }
 
 // One line of provenance a section: who measured it, how much, and how far off held-out predictions were. It
@@ -42,9 +41,11 @@ void set_provenance(const FitScore& score, const std::vector<std::string>& sourc
   const std::string section =
       fmt::format("{}{}{}: ", score.operation, score.precision.empty() ? "" : " ", score.precision);
   std::erase_if(profile.sources, [&](const std::string& line) { return line.starts_with(section); });
-  profile.sources.push_back(fmt::format("{}{} samples of {}; {}; held-out MAPE{}{}", section, score.samples,
-                                        names, score.form, errors_text(score.by_shape, "shape"),
-                                        errors_text(score.by_size, "size")));
+  std::string line =
+      fmt::format("{}{} samples of {}; {}; held-out MAPE{}{}", section, score.samples, names, score.form,
+                  errors_text(score.by_shape, "shape"), errors_text(score.by_size, "size"));
+  if (line.back() == ',') line.pop_back();
+  profile.sources.push_back(std::move(line));
 }
 
 template <typename Sample>
@@ -92,7 +93,7 @@ void fit_attentions(const Samples& samples, const std::vector<bool>& preferred, 
 }
 
 void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
-  for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
+  for (std::size_t kind = 0; kind < kMemoryBoundNames.size(); ++kind) {
     std::vector<costmodel::MemoryBoundSample> all, chosen, others;
     for (const auto& sample : samples.memory_bound) {
       if (static_cast<std::size_t>(sample.kind) == kind) all.push_back(sample);
@@ -100,10 +101,11 @@ void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferre
     if (all.empty()) continue;
     split_by_source(all, samples.sources, preferred, chosen, others);
     if (chosen.size() < 4) {
-      too_few(kKindNames[kind], chosen.size(), result.notes);
+      too_few(std::string(kMemoryBoundNames[kind]), chosen.size(), result.notes);
       continue;
     }
-    FitScore score{.operation = kKindNames[kind], .precision = "", .form = "", .other_sources = {}};
+    FitScore score{
+        .operation = std::string(kMemoryBoundNames[kind]), .precision = "", .form = "", .other_sources = {}};
     costmodel::MemoryBoundFit& fit = result.device.profile.memory_bound[kind];
     fit = costmodel::fit_memory_bound(fit, chosen, score);
     set_provenance(score, sources_of(chosen, samples), result.device.profile);
@@ -120,14 +122,22 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
       if (static_cast<std::size_t>(sample.fabric) == fabric) on_fabric.push_back(sample);
     }
     if (on_fabric.empty()) continue;
-    if (on_fabric.size() < kLeastNetworkSamples) {
+    if (on_fabric.size() < costmodel::kLeastNetworkSamples) {
       too_few(samples.fabrics[fabric], on_fabric.size(), result.notes);
       continue;
     }
     costmodel::Hardware hardware;
     hardware.device = result.device;
     FitScore score;
-    const costmodel::NetworkFit fit = costmodel::fit_network(hardware, on_fabric, score);
+    std::vector<std::string> left_out;
+    const costmodel::NetworkFit fit =
+        costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
+    for (const std::string& source : left_out) {
+      result.notes.push_back(
+          fmt::format("{}: {} left out: large messages run {:.0f} times below the line rate",
+                      samples.fabrics[fabric], source, costmodel::kFarOff));
+    }
+    if (fit.latency_scale <= 0) continue;
     score.precision = "";
     result.notes.push_back(fmt::format("{}: latency {:.2f} times InfiniBand NDR's, {:.0f} % of the line rate",
                                        samples.fabrics[fabric], fit.latency_scale, 100 * fit.efficiency));
@@ -151,10 +161,11 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
     }
     if (within.empty()) continue;
     if (within.size() < 8) {
-      too_few(kCollectiveNames[kind], within.size(), result.notes);
+      too_few(std::string(kCollectiveNames[kind]), within.size(), result.notes);
       continue;
     }
-    FitScore score{.operation = kCollectiveNames[kind], .precision = "", .form = "", .other_sources = {}};
+    FitScore score{
+        .operation = std::string(kCollectiveNames[kind]), .precision = "", .form = "", .other_sources = {}};
     std::vector<std::string> left_out;
     costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, samples.sources,
                         preferred, score, left_out);
@@ -222,6 +233,15 @@ costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, cons
     fit->table = {};
     fit->form_share = 0;
     inherit(fit->evidence);
+  }
+  // Sustained, clock and voltage fall together: a device of the same chip with less power keeps about the
+  // square root of what it lacks.
+  if (from.power_w > to.power_w && to.power_w > 0) {
+    for (costmodel::GemmFit* fit :
+         {&profile.bf16, &profile.fp8, &profile.grouped_bf16, &profile.grouped_fp8}) {
+      fit->sustained_slowdown *= std::sqrt(from.power_w / to.power_w);
+      fit->evidence = costmodel::worst(fit->evidence, costmodel::Evidence::kExtrapolated);
+    }
   }
   profile.attention.flops_per_s *= peak;
   profile.attention.bytes_per_s *= memory;

@@ -27,7 +27,8 @@ ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples&
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices);
 
 // The profile of a device whose relative was measured: peaks and memory rates scaled by their data sheets,
-// tables kept where nothing that they hold differs, nothing better than interpolated.
+// tables kept where nothing that they hold differs, nothing better than interpolated; slower sustained, and
+// extrapolated, where the power limit is lower.
 costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, const costmodel::Device& to);
 
 // The samples that the fit is made on, those of the preferred source (by position) with most samples, else of

@@ -8,6 +8,7 @@
 #include "costmodel/fit_gemm.hpp"
 #include "costmodel/fit_memory_bound.hpp"
 #include "costmodel/fit_minimize.hpp"
+#include "costmodel/fit_network.hpp"
 #include "costmodel/fit_table.hpp"
 #include "costmodel/gemm_form.hpp"
 #include "test_device.hpp"
@@ -136,11 +137,24 @@ TEST_CASE("two nodes' all_reduce times tell the network's latency and efficiency
     samples.push_back({Collective::kAllReduce, placement, bytes, truth.network.nic_bytes_per_s,
                        collective_time(truth, Collective::kAllReduce, bytes, placement).seconds, 0, 0});
   }
+  // Another log claims the same fabric, at a tenth of its rate.
+  for (double bytes = 1024; bytes < 1e9; bytes *= 2) {
+    samples.push_back({Collective::kAllReduce,
+                       {32, 4, 8},
+                       bytes,
+                       truth.network.nic_bytes_per_s,
+                       50e-6 + bytes / (0.1 * 8 * truth.network.nic_bytes_per_s),
+                       1,
+                       0});
+  }
   FitScore score;
-  const NetworkFit fit = fit_network(h100_cluster(), samples, score);
+  std::vector<std::string> left_out;
+  const NetworkFit fit = fit_network(h100_cluster(), samples, {"good", "over Ethernet"}, score, left_out);
   CHECK(fit.latency_scale == doctest::Approx(5).epsilon(0.05));
   CHECK(fit.efficiency == doctest::Approx(0.8).epsilon(0.02));
   CHECK(fit.most_domains == 2);
+  CHECK(left_out == std::vector<std::string>{"over Ethernet"});
+  CHECK(score.by_size.mean < 1);
 }
 
 }  // namespace trainfront::costmodel

@@ -159,4 +159,32 @@ TEST_CASE("a memory-bound kernel pays its launch and its bytes") {
   CHECK(time.evidence == Evidence::kCalibrated);
 }
 
+TEST_CASE("idle units share a long product of few outputs, down to k_split each") {
+  Device device = h100_device();
+  GemmFit& fit = device.profile.bf16;
+  fit.k_half = 0;
+  fit.launch_s = 0;
+  fit.k_split = 0;
+  const double alone = gemm_time(device, Precision::kBf16, 32, 32, 65536).seconds;
+  const double alone_short = gemm_time(device, Precision::kBf16, 32, 32, 4096).seconds;
+  fit.k_split = 4096;
+  // One tile, 132 units, 16 pieces of 4096.
+  CHECK(gemm_time(device, Precision::kBf16, 32, 32, 65536).seconds < alone / 4);
+  CHECK(gemm_time(device, Precision::kBf16, 32, 32, 4096).seconds == alone_short);
+  for (const double rows : {1.0, 64.0, 300.0, 4096.0}) {
+    double before = 0;
+    for (double k = 16; k < 200000; k *= 1.1) {
+      const double seconds = gemm_time(device, Precision::kBf16, rows, 256, k).seconds;
+      CHECK(seconds >= before * (1 - 1e-12));
+      before = seconds;
+    }
+    before = 0;
+    for (double n = 16; n < 20000; n *= 1.1) {
+      const double seconds = gemm_time(device, Precision::kBf16, rows, n, 30000).seconds;
+      CHECK(seconds >= before * (1 - 1e-12));
+      before = seconds;
+    }
+  }
+}
+
 }  // namespace trainfront::costmodel

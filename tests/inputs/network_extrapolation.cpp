@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "costmodel/fit_collective.hpp"
+#include "costmodel/fit_network.hpp"
 #include "inputs/catalog.hpp"
 #include "inputs/device_spelling.hpp"
 #include "inputs/measurements.hpp"
@@ -36,7 +36,9 @@ TEST_CASE("logs of two and four nodes predict eight and 128") {
   costmodel::Hardware hardware;
   hardware.device = catalog.find_device("h100-sxm")->device;
   costmodel::FitScore score;
-  hardware.device.profile.network = costmodel::fit_network(hardware, seen, score);
+  std::vector<std::string> left_out;
+  hardware.device.profile.network = costmodel::fit_network(hardware, seen, samples.sources, score, left_out);
+  CHECK(left_out.empty());
 
   std::vector<double> of_64, of_1024;
   for (const costmodel::CollectiveSample& sample : unseen) {
