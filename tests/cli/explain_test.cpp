@@ -24,7 +24,8 @@ std::string layout_of(const json& row) {
         "zero",       "shard_group", "micro_batch", "r",           "global_batch", "recompute",  "schedule",
         "protection", "sub_shards",  "spares",      "k_max",       "islands",      "inner_steps"}) {
     const std::string value = row[key].is_string() ? row[key].get<std::string>() : row[key].dump();
-    layout += (layout.empty() ? "" : ",") + std::string(key) + "=" + value;
+    if (!layout.empty()) layout += ',';
+    layout.append(key).append(1, '=').append(value);
   }
   return layout;
 }
