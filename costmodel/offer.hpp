@@ -18,6 +18,7 @@ struct Offer {
   double usd_per_node_hour = 0;          // 0 only when owned
   std::int64_t max_nodes = 0;            // 0: not limited
   double preemptions_per_node_hour = 0;  // spot
+  double preempted_together = 1;         // nodes that a preemption takes at once, in the mean; 1 or more
   std::string source;                    // where the price was seen
   std::string as_of;                     // date of the price
   std::string zone;                      // of the region, where the price holds; empty: any

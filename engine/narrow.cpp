@@ -89,7 +89,7 @@ std::map<std::string, Narrow> plan_keys() {
     keep(problem.hardware, wish,
          [&](const search::HardwareClass& rented) { return rented.hardware.device.id == wish.value; });
   };
-  for (const char* key : {"protection", "r", "sub_shards", "spares", "k_max"})
+  for (const char* key : {"protection", "r", "sub_shards", "spares", "k_max", "checkpoint_tier", "rejoin"})
     keys[key] = [](search::Problem& problem, const Wish& wish) {
       narrow_protections(problem.protections, wish);
     };

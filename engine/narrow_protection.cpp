@@ -34,6 +34,12 @@ void narrow_protections(std::vector<Protection>& protections, const Wish& wish) 
   if (wish.key == "protection") {
     const auto scheme = named<faults::Scheme>(wish, 6);
     keep(protections, wish, [&](const Protection& one) { return one.scheme == scheme; });
+  } else if (wish.key == "checkpoint_tier") {
+    const auto tier = named<faults::CheckpointTier>(wish, 3);
+    keep(protections, wish, [&](const Protection& one) { return one.tier == tier; });
+  } else if (wish.key == "rejoin") {
+    const bool rejoins = truth(wish);
+    keep(protections, wish, [&](const Protection& one) { return one.rejoins == rejoins; });
   } else if (wish.key == "k_max") {
     narrow_k_max(protections, wish);
   } else if (wish.key == "spares") {

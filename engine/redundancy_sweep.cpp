@@ -52,16 +52,24 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   system.units = unit.units;
   system.law = problem.failures.law;
   system.step = {step.fixed_s, step.per_stack_s};
-  system.environment = search::recovery_costs(problem.failures, plan.protection, nodes,
+  const search::NodeFailures node = search::node_failures(problem.failures, rented, offer);
+  faults::Protection shared = plan.protection;
+  shared.tier = faults::CheckpointTier::kShared;
+  system.environment = search::recovery_costs(problem.failures, shared, nodes,
                                               search::checkpoint_bytes(problem.model, problem.recipe));
-  system.environment.group_mtbf_s =
-      search::unit_mtbf_s(search::node_failures_per_s(problem.failures, rented, offer), unit);
+  system.environment.group_mtbf_s = search::unit_mtbf_s(node.events_per_s(), unit);
   const double steps = search::steps_needed(problem.recipe, plan.global_batch);
   system.steps = std::clamp<std::int64_t>(std::llround(steps), 1, kMostSteps);
 
   result.plan = fmt::format("plan {}: {} on {} {}, {} failing units of {} groups", plan.index,
                             readable_layout(plan.layout), plan.gpus, hardware.device.id, unit.units,
                             unit.groups_per_unit);
+  if (plan.protection.tier != faults::CheckpointTier::kShared)
+    result.notes.push_back("checkpoints are compared on the shared file system alone");
+  if (node.preemptions_per_s > 0 && node.preempted_together > 1)
+    result.notes.push_back(
+        "a preemption that takes several nodes counts as the loss of one unit here; the sweep counts them "
+        "all");
   const std::int64_t copies =
       faults::state_copies(unit, plan.layout.dp, search::groups_per_state_copy(plan.layout));
   if (copies > 1) {

@@ -6,6 +6,7 @@
 #include "faults/after_restart.hpp"
 #include "faults/cycle_kernel.hpp"
 #include "faults/cycle_shares.hpp"
+#include "faults/rejoin.hpp"
 #include "faults/renewal.hpp"
 #include "faults/spread_kernel.hpp"
 
@@ -236,6 +237,14 @@ CycleTable build(std::int64_t groups, const Protection& protection, const Failur
   if (error != ProtectionError::kNone) return failed(error);
 
   const Survival lives = protection_survival(groups, protection, copies, placement, seed);
+  if (protection.rejoins && protection.scheme == Scheme::kElastic && lives.size() > 1) {
+    CycleTable table;
+    table.units = groups;
+    table.rejoins = true;
+    table.rejoining_lives = lives;
+    table.law = law;
+    return table;
+  }
   CycleTable table =
       table_of(groups, protection, law, lives, given != nullptr ? *given : one_failure(law.weibull_shape));
   table.starts_over = protection.scheme == Scheme::kNone;
@@ -263,7 +272,8 @@ bool is_valid(const Environment& environment) {
   return environment.group_mtbf_s > 0 && environment.restart_s >= 0 && environment.save_s >= 0 &&
          environment.detect_s >= 0 && environment.detect_s <= environment.restart_s &&
          environment.reorder_s >= 0 && environment.deep_save_s >= 0 && environment.deep_share >= 0 &&
-         environment.deep_share <= 1 && environment.deep_restart_s >= 0;
+         environment.deep_share <= 1 && environment.deep_restart_s >= 0 && environment.repair_s >= 0 &&
+         environment.rejoin_s >= 0 && environment.idle_spares >= 0;
 }
 
 FailureLaw law_in(const FailureLaw& law, const Environment& environment) {
@@ -311,6 +321,19 @@ void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums
   run.availability = 1 - down / (rate.cycle + sums.last_patch_s * f);
 }
 
+RunTime rejoining_run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
+                           double steps, const std::optional<Chance>& chance) {
+  RunTime run;
+  const RejoinTerms terms = rejoin_terms(table.units, table.rejoining_lives, table.law, environment);
+  const double mean_s = rejoining_time_s(terms, step, steps);
+  const Moments m = rejoining_moments(terms, step, steps, mean_s);
+  run.time_s = time_of(mean_s, m, chance);
+  run.spread = spread_of(mean_s, m);
+  run.interval_s = terms.interval_s;
+  run.availability = std::isfinite(mean_s) ? 1 - rejoin_shares(terms, step).down() : 0;
+  return run;
+}
+
 }  // namespace
 
 RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps,
@@ -332,6 +355,7 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
     best.availability = 1 / (1 + units * terms.failure_rate * terms.restart_s);
     return best;
   }
+  if (table.rejoins) return rejoining_run_time(table, step, environment, steps, chance);
   for (const CycleColumn& column : table.columns) {
     const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
     const CycleRate rate = cycle_rate(sums, terms);

@@ -48,6 +48,9 @@ struct CycleTable {
   ProtectionError error = ProtectionError::kNone;  // unless kNone, there are no columns
   std::int64_t units = 0;
   bool starts_over = false;  // no protection: a failure starts the training over
+  bool rejoins = false;      // lost units come back (rejoin.hpp): there are no cycles and no columns
+  Survival rejoining_lives;  // chance that the state outlives so many missing units
+  FailureLaw law;            // of those
   bool restarts_fail = false;
   double restart_mtbfs = 0;  // the law's; read if restarts fail
   double patch_stacks = 0;   // a masked failure costs so many stacks more,
@@ -102,6 +105,10 @@ struct Environment {
   double deep_save_s = 0;     // a deep checkpoint stops training for this
   double deep_share = 0;      // of the ends of a cycle, those that destroy the quick checkpoint
   double deep_restart_s = 0;  // a restart takes so much longer after them
+  // Elastic, with units that come back.
+  double repair_s = 0;           // from the failure until the unit is back
+  double rejoin_s = 0;           // training stops for this to take it in
+  std::int64_t idle_spares = 0;  // units that stand in for lost ones at once
 };
 
 // No NaN, an MTBF above 0, no time below 0, detection within the restart.

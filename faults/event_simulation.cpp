@@ -72,6 +72,13 @@ class Run {
     double redundancy_s = 0;
     double patches_s = 0;
     double seconds() const { return useful_s + redundancy_s + patches_s; }
+    Work& operator+=(const Work& other) {
+      steps += other.steps;
+      useful_s += other.useful_s;
+      redundancy_s += other.redundancy_s;
+      patches_s += other.patches_s;
+      return *this;
+    }
   };
 
   // Lets the failures up to `until` happen. False: the cycle ended, now_ is when.
@@ -82,7 +89,8 @@ class Run {
       for (int i = 0; i < units && cluster_.lives(); ++i) {
         ++run_.failures;
         cluster_.lose(random_);
-        if (setup_.repair_s > 0 && redoes_step_) repairs_.push(when + setup_.repair_s);
+        if (setup_.environment.repair_s > 0 && redoes_step_)
+          repairs_.push(when + setup_.environment.repair_s);
       }
       if (!cluster_.lives()) {
         now_ = std::max(now_, when);
@@ -102,8 +110,8 @@ class Run {
       any = true;
     }
     if (!any) return;
-    run_.restarts_s += setup_.rejoin_s;
-    pause_ = setup_.rejoin_s;
+    run_.restarts_s += setup_.environment.rejoin_s;
+    pause_ = setup_.environment.rejoin_s;
   }
 
   // False: the cycle ended in it; the time spent is thrown away.
@@ -149,9 +157,12 @@ class Run {
 
   bool save() {
     started_ = now_;
-    if (!advance(now_ + setup_.environment.save_s)) return false;
-    run_.checkpoints_s += setup_.environment.save_s;
+    const bool deep = setup_.deep_every > 0 && since_deep_.steps + kept_.steps >= setup_.deep_every;
+    const double length = deep ? setup_.environment.deep_save_s : setup_.environment.save_s;
+    if (!advance(now_ + length)) return false;
+    run_.checkpoints_s += length;
     commit();
+    if (deep) since_deep_ = {};
     return true;
   }
 
@@ -160,15 +171,27 @@ class Run {
     run_.useful_s += kept_.useful_s;
     run_.redundancy_s += kept_.redundancy_s;
     run_.patches_s += kept_.patches_s;
+    since_deep_ += kept_;
     kept_ = {};
   }
 
   void roll_back() {
     run_.lost_work_s += kept_.seconds() + (now_ - started_);
     kept_ = {};
+    double length = setup_.environment.restart_s;
+    if (setup_.deep_every > 0 && random_.uniform() <= setup_.environment.deep_share) {
+      // The quick checkpoints are gone too.
+      saved_steps_ -= since_deep_.steps;
+      run_.useful_s -= since_deep_.useful_s;
+      run_.redundancy_s -= since_deep_.redundancy_s;
+      run_.patches_s -= since_deep_.patches_s;
+      run_.lost_work_s += since_deep_.seconds();
+      since_deep_ = {};
+      length += setup_.environment.deep_restart_s;
+    }
     // Without checkpoints the training starts over; voluntary restarts have saved what was done before them.
     ++run_.restarts;
-    restart(setup_.environment.restart_s);
+    restart(length);
   }
 
   void restart(double length) {
@@ -208,6 +231,7 @@ class Run {
 
   SimulatedRun run_;
   Work kept_;
+  Work since_deep_;  // saved since the last deep checkpoint
   std::int64_t saved_steps_ = 0;
   std::int64_t steps_done_ = 0;
   double stack_sum_ = 0;

@@ -26,6 +26,8 @@ struct Simulation {
   Environment environment;
   std::int64_t steps = 0;
   std::int64_t checkpoint_every = 0;  // steps; 0: never
+  std::int64_t deep_every = 0;  // steps from a deep checkpoint to the next, written instead of the quick
+                                // one that is due; 0: all are quick, and restarts find them
 
   double stack_deviation = 0;        // a stack's time is Normal(1, this) times per_stack_s
   bool sync_needs_patch = true;      // failures in the step's fixed part need a patch too
@@ -34,8 +36,6 @@ struct Simulation {
                                      // stacks computed always, one stack for a patch
   bool exact_depth = false;          // SPARe: depth and order by RECTLR, not ceil(N m/(N-k))/m
 
-  double repair_s = 0;      // elastic: a lost unit is back after so long; 0: not before the next restart
-  double rejoin_s = 0;      // training stops for this to take it in
   double burst_mtbf_s = 0;  // mean time between bursts of the whole system (spot preemptions); 0: none
   double burst_units = 1;   // mean units lost in one; geometric, at least 1
   std::vector<DatedFailure> trace;  // ascending; instead of the law, unless empty

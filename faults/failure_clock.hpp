@@ -39,18 +39,25 @@ class FailureClock {
       return units;
     }
     if (burst_ < failure_) {
-      // Geometric with the mean asked for.
-      int units = 1;
-      while (random_.uniform() > 1 / std::max(1.0, setup_.burst_units)) ++units;
       burst_ += setup_.burst_mtbf_s * random_.exponential();
-      return units;
+      return geometric(setup_.burst_units);
     }
-    failure_ += gap_s(std::max(1, left - 1));
-    return 1;
+    const FailureLaw& law = setup_.law;
+    const bool bursts = law.burst_share > 0 && random_.uniform() <= law.burst_share;
+    const int units = bursts ? geometric(law.burst_units) : 1;
+    failure_ += gap_s(std::max(1, left - units));
+    return units;
   }
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  // At least 1, with this mean.
+  int geometric(double mean) {
+    int units = 1;
+    while (random_.uniform() > 1 / std::max(1.0, mean)) ++units;
+    return units;
+  }
 
   double gap_s(int left) {
     const double mean =

@@ -6,6 +6,7 @@
 
 #include "faults/cycle_kernel.hpp"
 #include "faults/cycle_shares.hpp"
+#include "faults/rejoin.hpp"
 
 namespace trainfront::faults {
 
@@ -24,6 +25,18 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
     const double failures = std::expm1(static_cast<double>(table.units) * terms.failure_rate * tree.useful_s);
     tree.restarts_s = failures * terms.restart_s;
     tree.lost_work_s = mean_s - tree.useful_s - tree.restarts_s;
+    return tree;
+  }
+  if (table.rejoins) {
+    const RejoinTerms away = rejoin_terms(table.units, table.rejoining_lives, table.law, environment);
+    const RejoinStep mean = rejoin_step(away, step);
+    const RejoinShares shares = rejoin_shares(away, step);
+    tree.redundancy_s = steps * mean.step_s - tree.useful_s;
+    tree.patches_s = steps * mean.again_s;
+    tree.checkpoints_s = mean_s * shares.checkpoints;
+    tree.restarts_s = mean_s * (shares.restarts + shares.pauses);
+    tree.lost_work_s =
+        mean_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s - tree.restarts_s;
     return tree;
   }
   for (const CycleColumn& column : table.columns) {

@@ -15,6 +15,14 @@ enum class Scheme : std::uint8_t {
   kElastic,      // survivors take over the micro-batches of lost groups
 };
 
+// Where checkpoints are written. Quick tiers stand beside the shared file system, which is then written more
+// seldom, for the failures that destroy what a quick tier holds.
+enum class CheckpointTier : std::uint8_t {
+  kShared,  // the shared file system alone: survives everything
+  kLocal,   // each node's own disk: lost with the node
+  kPeer,    // the memory of the node and of one other: lost with both
+};
+
 struct Protection {
   Scheme scheme = Scheme::kCheckpoint;
   int r = 1;           // redundancy: groups that hold each shard; 1 without
@@ -23,6 +31,8 @@ struct Protection {
   int spares = 0;      // spare nodes
   int k_max = 0;       // voluntary restart after so many lost groups; 0: never, -1: the best
   int spares_per_1000 = 0;  // more of them, per 1000 computing nodes, rounded up
+  CheckpointTier tier = CheckpointTier::kShared;
+  bool rejoins = false;  // elastic: lost units come back without a global restart
 
   auto operator<=>(const Protection&) const = default;
 };

@@ -82,6 +82,7 @@ struct FailureRate {
 struct SpotRate {
   std::string provider;  // empty: all others
   double low = 0, base = 0, high = 0;
+  double together = 1;  // nodes that one preemption takes, in the mean
   Origin origin;
 };
 

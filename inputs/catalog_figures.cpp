@@ -51,6 +51,7 @@ void read_spot(Section& section, Catalog& catalog, std::ptrdiff_t at) {
       section.fault("provider", "must be text in quotes");
     }
   }
+  rate.together = section.number("together", {1, 1e6, false}).value_or(1);
   read_numbers(section, rate, kNotNegative);
   catalog.spot.insert(catalog.spot.begin() + at, std::move(rate));
 }
@@ -60,7 +61,7 @@ void read_recovery(Section& section, Catalog& catalog) {
     const char* key;
     char unit;  // of duration, rate, share
   };
-  static constexpr std::array<Known, 10> kKnown = {{{"detect", 'd'},
+  static constexpr std::array<Known, 13> kKnown = {{{"detect", 'd'},
                                                     {"replace", 'd'},
                                                     {"start_fixed", 'd'},
                                                     {"start_per_node", 'd'},
@@ -68,6 +69,9 @@ void read_recovery(Section& section, Catalog& catalog) {
                                                     {"node_storage_bandwidth", 'r'},
                                                     {"checkpoint_block_fixed", 'd'},
                                                     {"checkpoint_block_share", 's'},
+                                                    {"local_bandwidth", 'r'},
+                                                    {"peer_bandwidth", 'r'},
+                                                    {"node_loss_share", 's'},
                                                     {"controller", 'd'},
                                                     {"shrink", 'd'}}};
   std::vector<std::string> names;

@@ -55,6 +55,7 @@ void read_offer(Section& section, const Catalog& catalog, std::vector<OfferEntry
       section.money_usd("usd_per_node_hour", owned ? kNotNegative : kPositive).value_or(1);
   offer.max_nodes = section.integer("max_nodes", 1, 1000000000).value_or(0);
   offer.preemptions_per_node_hour = section.number("preemptions_per_node_hour", kNotNegative).value_or(0);
+  offer.preempted_together = section.number("preempted_together", {1, 1e6, false}).value_or(1);
   entry.note = section.text("note").value_or("");
   Origin origin;
   read_origin(section, origin);

@@ -15,7 +15,8 @@ auto key(const costmodel::Hardware& hardware) {
 
 auto key(const costmodel::Offer& offer) {
   return std::tie(offer.provider, offer.region, offer.zone, offer.instance, offer.price_model,
-                  offer.usd_per_node_hour, offer.max_nodes, offer.preemptions_per_node_hour);
+                  offer.usd_per_node_hour, offer.max_nodes, offer.preemptions_per_node_hour,
+                  offer.preempted_together);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ class OfferReader {
       offer.max_nodes = read_nodes(*nodes);
     if (const auto rate = number("preemptions_per_node_hour", "a number of 0 or more, or nothing"))
       offer.preemptions_per_node_hour = read_rate(*rate);
+    if (const auto nodes = number("preempted_together", "a number of 1 or more, or nothing"))
+      offer.preempted_together = read_together(*nodes);
     entry.evidence = field("evidence");
     entry.note = field("note");
     read_hardware(offer);
@@ -102,6 +104,12 @@ class OfferReader {
     if (value >= 0) return value;
     fault("preemptions_per_node_hour", "is out of range", "a number of 0 or more, or nothing");
     return 0;
+  }
+
+  double read_together(double value) {
+    if (value >= 1 && value <= 1e6) return value;
+    fault("preempted_together", "is out of range", "a number from 1 to 1000000, or nothing");
+    return 1;
   }
 
   void read_hardware(Offer& offer) {
@@ -164,13 +172,21 @@ void add_offers_csv(Catalog& catalog, std::string text, const std::string& name,
   std::vector<OfferEntry> rows;
   try {
     CsvFile csv(name, std::move(text), {.comment = '#'});
-    static const std::vector<std::string> kColumns = {"provider",    "region",
-                                                      "zone",        "instance",
-                                                      "device",      "gpus_per_node",
-                                                      "price_model", "usd_per_node_hour",
-                                                      "max_nodes",   "preemptions_per_node_hour",
-                                                      "as_of",       "evidence",
-                                                      "source",      "note"};
+    static const std::vector<std::string> kColumns = {"provider",
+                                                      "region",
+                                                      "zone",
+                                                      "instance",
+                                                      "device",
+                                                      "gpus_per_node",
+                                                      "price_model",
+                                                      "usd_per_node_hour",
+                                                      "max_nodes",
+                                                      "preemptions_per_node_hour",
+                                                      "preempted_together",
+                                                      "as_of",
+                                                      "evidence",
+                                                      "source",
+                                                      "note"};
     for (const std::string& column : csv.header())
       if (std::find(kColumns.begin(), kColumns.end(), column) == kColumns.end())
         faults.add({name, {1, 1}, column, "unknown column", "", join(kColumns), nearest(column, kColumns)});

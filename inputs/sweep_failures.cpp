@@ -19,6 +19,7 @@ struct RecoveryKey {
   std::string_view figure;  // in the catalogue
   enum class Unit { kDuration, kRate, kShare } unit;
   double search::FailureModel::*member;
+  std::string_view read_with = "";  // of no interest unless this key is there
 };
 constexpr RecoveryKey kRecoveryKeys[] = {
     {"detect", "detect", RecoveryKey::Unit::kDuration, &search::FailureModel::detect_s},
@@ -34,6 +35,8 @@ constexpr RecoveryKey kRecoveryKeys[] = {
      &search::FailureModel::blocking_fixed_s},
     {"checkpoint_block_share", "checkpoint_block_share", RecoveryKey::Unit::kShare,
      &search::FailureModel::blocking_share},
+    {"node_loss_share", "node_loss_share", RecoveryKey::Unit::kShare, &search::FailureModel::node_loss_share,
+     "checkpoint_tier"},
     {"controller", "controller", RecoveryKey::Unit::kDuration, &search::FailureModel::controller_s},
     {"shrink", "shrink", RecoveryKey::Unit::kDuration, &search::FailureModel::shrink_s},
 };
@@ -42,6 +45,21 @@ std::string shown(const RecoveryKey& key, double value) {
   if (key.unit == RecoveryKey::Unit::kDuration) return fmt::format("{} {:g} s", key.key, value);
   if (key.unit == RecoveryKey::Unit::kRate) return fmt::format("{} {:g} GB/s", key.key, value / 1e9);
   return fmt::format("{} {:g}", key.key, value);
+}
+
+// A quick tier of checkpoints: a node's way to it, and the share of a write that stops the training, by
+// default that of the shared file system's.
+void read_tier(Section& section, const Catalog& catalog, const std::string& name, double blocking_share,
+               search::QuickTier& tier, std::string& taken) {
+  const std::string bandwidth = name + "_bandwidth";
+  if (const auto rate = section.rate_bytes_per_s(bandwidth)) {
+    tier.node_bytes_per_s = *rate;
+  } else if (const RecoveryFigure* figure = catalog.find_recovery(bandwidth)) {
+    tier.node_bytes_per_s = figure->base;
+    if (section.table().find("checkpoint_tier") != nullptr && section.table().find(bandwidth) == nullptr)
+      taken += fmt::format("{}{} {:g} GB/s", taken.empty() ? "" : ", ", bandwidth, figure->base / 1e9);
+  }
+  tier.blocking_share = section.number(name + "_block_share", {0, 1, false}).value_or(blocking_share);
 }
 
 void read_recovery(Section& section, const Catalog& catalog, search::FailureModel& failures,
@@ -63,9 +81,16 @@ void read_recovery(Section& section, const Catalog& catalog, search::FailureMode
       member = key.unit == RecoveryKey::Unit::kShare ? 1 : 0;
     } else if (const RecoveryFigure* figure = catalog.find_recovery(key.figure)) {
       member = figure->base;
-      if (section.table().find(key.key) == nullptr) taken += (taken.empty() ? "" : ", ") + shown(key, member);
+      const bool matters = key.read_with.empty() || section.table().find(key.read_with) != nullptr;
+      if (matters && section.table().find(key.key) == nullptr)
+        taken += (taken.empty() ? "" : ", ") + shown(key, member);
     }
   }
+  read_tier(section, catalog, "local", failures.blocking_share, failures.local, taken);
+  read_tier(section, catalog, "peer", failures.blocking_share, failures.peer, taken);
+  // Back as soon as it would be after a restart, but for the process groups.
+  failures.repair_s = section.duration_s("repair", {0, 1e9, false})
+                          .value_or(failures.detect_s + failures.replace_s + failures.start_fixed_s);
   if (!taken.empty()) notes.push_back("failures: not given, so taken from the catalogue: " + taken);
 }
 

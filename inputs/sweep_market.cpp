@@ -252,8 +252,10 @@ std::vector<search::HardwareClass> read_market_section(Section& section, const C
     for (const Discount& discount : discounts)
       if (discount.provider == offer.provider) offer.usd_per_node_hour *= discount.factor;
     if (offer.price_model == PriceModel::kSpot && offer.preemptions_per_node_hour <= 0)
-      if (const SpotRate* rate = catalog.find_spot(offer.provider))
+      if (const SpotRate* rate = catalog.find_spot(offer.provider)) {
         offer.preemptions_per_node_hour = rate->base;
+        offer.preempted_together = rate->together;
+      }
     add_offer(classes, {device->device, node->gpus_per_node, node->domain_gpus, node->network},
               std::move(offer));
   }

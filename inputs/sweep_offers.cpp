@@ -127,6 +127,8 @@ std::vector<search::HardwareClass> read_inline_offers(Section& market, const Cat
     if (section.find("preemptions_per_node_hour") != nullptr)
       offer.preemptions_per_node_hour =
           section.number("preemptions_per_node_hour", {0, 3600, false}).value_or(0);
+    if (const auto together = section.number("preempted_together", {1, 1e6, false}))
+      offer.preempted_together = *together;
     read_price(section, offer);
     const auto hardware = read_hardware(section, catalog, offer);
     section.finish();

@@ -15,11 +15,15 @@
 namespace trainfront::inputs {
 namespace {
 
+using faults::CheckpointTier;
 using faults::Protection;
 using faults::Scheme;
 
 // By the enumerators of faults::Scheme.
 const std::vector<std::string> kSchemes{"none", "checkpoint", "spares", "replication", "spare", "elastic"};
+
+// By the enumerators of faults::CheckpointTier.
+const std::vector<std::string> kTiers{"shared", "local", "peer"};
 
 // More choices than anybody compares, and each is a factor of the space.
 constexpr std::size_t kMaxProtections = 4096;
@@ -116,24 +120,47 @@ struct Choices {
   const std::vector<int>* sub_shards;
   const std::vector<Spares>* spares;
   const std::vector<int>* k_max;
+  const std::vector<CheckpointTier>* tiers;
+  const std::vector<bool>* rejoins;
 
-  std::size_t size() const { return r->size() * sub_shards->size() * spares->size() * k_max->size(); }
+  std::size_t size() const {
+    return r->size() * sub_shards->size() * spares->size() * k_max->size() * tiers->size() * rejoins->size();
+  }
 };
+
+std::vector<CheckpointTier> read_tiers(Section& section, std::vector<std::string>& notes) {
+  std::vector<CheckpointTier> tiers;
+  for (const std::size_t tier : read_names(section, "checkpoint_tier", kTiers, true, notes))
+    tiers.push_back(static_cast<CheckpointTier>(tier));
+  if (!tiers.empty()) return tiers;
+  if (section.find("checkpoint_tier") == nullptr) return {CheckpointTier::kShared};
+  return {CheckpointTier::kShared, CheckpointTier::kLocal, CheckpointTier::kPeer};  // "auto"
+}
 
 void expand(const Choices& choices, std::vector<Protection>& protections) {
   const bool copied = choices.scheme == Scheme::kSpare || choices.scheme == Scheme::kReplication;
   for (const int r : *choices.r)
     for (const int parts : *choices.sub_shards)
       for (const Spares& spares : *choices.spares)
-        for (const int lost : *choices.k_max) {
-          Protection protection{choices.scheme, r, parts, spares.count, lost, spares.per_1000};
-          // One copy of each shard protects from nothing: what is left is checkpointing, with or without
-          // spares.
-          if (copied && r == 1)
-            protection = {
-                spares.any() ? Scheme::kSpares : Scheme::kCheckpoint, 1, 1, spares.count, 0, spares.per_1000};
-          protections.push_back(protection);
-        }
+        for (const int lost : *choices.k_max)
+          for (const CheckpointTier tier : *choices.tiers)
+            for (const bool rejoins : *choices.rejoins) {
+              Protection protection{choices.scheme,  r,    parts,  spares.count, lost,
+                                    spares.per_1000, tier, rejoins};
+              // One copy of each shard protects from nothing: what is left is checkpointing, with or without
+              // spares.
+              if (copied && r == 1) {
+                protection.scheme = spares.any() ? Scheme::kSpares : Scheme::kCheckpoint;
+                protection.sub_shards = 1;
+                protection.k_max = 0;
+              }
+              // No cycle, no restart to choose; and the batch shrinks with the groups.
+              if (rejoins) {
+                protection.k_max = 0;
+                protection.sub_shards = 1;
+              }
+              protections.push_back(protection);
+            }
 }
 
 }  // namespace
@@ -152,12 +179,16 @@ std::vector<Protection> read_protections(Section& section, std::vector<std::stri
   note_idle_key(section, "sub_shards", masks, "spare and elastic", notes);
   note_idle_key(section, "k_max", masks, "spare and elastic", notes);
   note_idle_key(section, "spares", spared, "spares, replication, spare and elastic", notes);
+  note_idle_key(section, "rejoin", has(schemes, Scheme::kElastic), "elastic", notes);
 
   const std::vector<int> redundancies =
       read_ints(section, "r", {.min = 1, .max = kMaxRedundancy}, from_two_to(20), notes);
   const std::vector<int> sub_shards =
       read_ints(section, "sub_shards", {.min = 1, .max = kMaxSubShards}, {1}, notes);
   const std::vector<int> k_max = read_ints(section, "k_max", {.min = 0, .max = kMaxLostGroups}, {-1}, notes);
+  const std::vector<CheckpointTier> tiers = read_tiers(section, notes);
+  std::vector<bool> rejoins = read_booleans(section, "rejoin", notes);
+  if (rejoins.empty()) rejoins = {false};
   const std::vector<Spares> any_spares = read_spares(section, notes);
   std::vector<Spares> hot_spares;
   std::copy_if(any_spares.begin(), any_spares.end(), std::back_inserter(hot_spares),
@@ -169,13 +200,17 @@ std::vector<Protection> read_protections(Section& section, std::vector<std::stri
   const std::vector<Spares> spares = any_spares.empty() ? no_spares : any_spares;
 
   const std::vector<int> one{1}, zero{0};
+  const std::vector<CheckpointTier> shared{CheckpointTier::kShared};
+  const std::vector<bool> never{false};
   std::vector<Choices> choices;
   std::size_t size = 0;
   for (const std::size_t scheme : schemes) {
     const auto kind = static_cast<Scheme>(scheme);
     const bool copied = kind == Scheme::kSpare || kind == Scheme::kReplication;
     const bool masked = kind == Scheme::kSpare || kind == Scheme::kElastic;
-    Choices of_scheme{kind, &one, &one, &no_spares, &zero};
+    Choices of_scheme{kind, &one, &one, &no_spares, &zero, &tiers, &never};
+    if (kind == Scheme::kNone) of_scheme.tiers = &shared;
+    if (kind == Scheme::kElastic) of_scheme.rejoins = &rejoins;
     if (copied) of_scheme.r = &redundancies;
     if (masked) of_scheme.sub_shards = &sub_shards;
     if (masked) of_scheme.k_max = &k_max;
@@ -188,8 +223,10 @@ std::vector<Protection> read_protections(Section& section, std::vector<std::stri
           fmt::format("failures.r: {} with r = 1 is checkpointing, and counted as that", kSchemes[scheme]));
   }
   if (size > kMaxProtections) {
-    section.fault("protection", fmt::format("with r, sub_shards, spares and k_max makes {} choices", size),
-                  fmt::format("at most {}", kMaxProtections));
+    section.fault(
+        "protection",
+        fmt::format("with r, sub_shards, spares, k_max, checkpoint_tier and rejoin makes {} choices", size),
+        fmt::format("at most {}", kMaxProtections));
     return {};
   }
 

@@ -9,10 +9,10 @@ namespace {
 std::vector<RateClass> rate_classes(const FailureModel& failures, const HardwareClass& hardware) {
   std::vector<RateClass> classes;
   for (std::size_t offer = 0; offer < hardware.offers.size(); ++offer) {
-    const double rate = node_failures_per_s(failures, hardware, hardware.offers[offer]);
-    auto same = std::find_if(classes.begin(), classes.end(),
-                             [&](const RateClass& c) { return c.failures_per_node_s == rate; });
-    if (same == classes.end()) same = classes.insert(classes.end(), RateClass{rate, {}});
+    const NodeFailures node = node_failures(failures, hardware, hardware.offers[offer]);
+    auto same =
+        std::find_if(classes.begin(), classes.end(), [&](const RateClass& c) { return c.node == node; });
+    if (same == classes.end()) same = classes.insert(classes.end(), RateClass{node, {}});
     same->offers.push_back(static_cast<int>(offer));
   }
   return classes;
@@ -63,7 +63,11 @@ BlockSetup::BlockSetup(const Space& space, int the_class, std::size_t gpus_posit
 }
 
 bool BlockSetup::share_columns(const RateClass& a, const RateClass& b) const {
-  return !problem.failures.law.failures_in_restart || a.failures_per_node_s == b.failures_per_node_s;
+  if (a.node == b.node) return true;
+  const auto in_bursts = [](const NodeFailures& node) {
+    return node.preemptions_per_s > 0 && node.preempted_together > 1;
+  };
+  return !problem.failures.law.failures_in_restart && !in_bursts(a.node) && !in_bursts(b.node);
 }
 
 bool BlockSetup::is_legal(int offer, const SparesClass& spare) const {

@@ -13,7 +13,7 @@ namespace trainfront::search {
 // Offers whose nodes fail equally often. A plan takes equally long on all of them, so that only price and
 // node limit tell them apart.
 struct RateClass {
-  double failures_per_node_s = 0;
+  NodeFailures node;
   std::vector<int> offers;
 };
 

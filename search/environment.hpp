@@ -45,14 +45,37 @@ double steps_needed(const costmodel::Recipe& recipe, std::int64_t global_batch);
 // Bytes of a checkpoint: bf16 weights and what the optimiser keeps in fp32.
 double checkpoint_bytes(const costmodel::Model& model, const costmodel::Recipe& recipe);
 
-// Failures per second of one rented node, preemptions included.
-double node_failures_per_s(const FailureModel& failures, const HardwareClass& hardware,
+// How often one rented node is struck. Preemptions that take several nodes at once are fewer events than
+// nodes lost.
+struct NodeFailures {
+  double failures_per_s = 0;     // of its own: hardware, software
+  double preemptions_per_s = 0;  // as events: nodes lost over nodes lost together
+  double preempted_together = 1;
+
+  // Events that end a cycle or cost a patch, whatever number of nodes they take.
+  double events_per_s() const { return failures_per_s + preemptions_per_s; }
+  bool operator==(const NodeFailures&) const = default;
+};
+NodeFailures node_failures(const FailureModel& failures, const HardwareClass& hardware,
                            const costmodel::Offer& offer);
 
-// What failures cost a plan on `nodes` computing nodes, apart from how often they strike (group_mtbf_s is
-// left 0).
+// What failures cost a plan on `nodes` computing nodes, apart from how often they strike (group_mtbf_s and
+// deep_share are left 0).
 faults::Environment recovery_costs(const FailureModel& failures, const faults::Protection& protection,
                                    std::int64_t nodes, double state_bytes);
+
+// The same where nodes fail so often, as `unit` sees it.
+faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
+                                   const faults::Environment& costs, const NodeFailures& node,
+                                   const faults::FailingUnit& unit, std::int64_t nodes);
+
+// The law that cycles of `unit` see there: lost nodes of a burst are taken to lie in as many units.
+faults::FailureLaw law_in(const FailureModel& failures, const faults::Environment& environment,
+                          const NodeFailures& node);
+
+// Of the events, those that destroy the quick tier's checkpoint (docs/failures.md).
+double deep_share(const FailureModel& failures, faults::CheckpointTier tier, const NodeFailures& node,
+                  std::int64_t nodes, double restart_s);
 
 // Nothing: plans are compared by their means.
 inline std::optional<faults::Chance> chance_of(const Goal& goal) {

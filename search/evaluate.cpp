@@ -46,6 +46,7 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
   outcome.spread = run.spread;
   outcome.cost_usd = costmodel::bill_usd(offer, outcome.nodes, run.time_s);
   outcome.checkpoint_interval_s = run.interval_s;
+  outcome.shared_interval_s = run.deep_interval_s;
   outcome.k_max = run.k_max;
   outcome.availability = run.availability;
   outcome.goodput = planned.steps * outcome.step_time_s / run.spread.mean_s;

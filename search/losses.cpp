@@ -28,9 +28,9 @@ Losses losses(const Space& space, std::uint64_t index) {
 
   costmodel::Recipe small_batches = problem.recipe;
   small_batches.critical_batch_tokens = 0;
-  const double preemptions = offer.preemptions_per_node_hour / 3600.0;
-  const double preempted =
-      preemptions > 0 ? preemptions / node_failures_per_s(problem.failures, rented, offer) : 0;
+  // Of the events: a burst that takes many nodes is one of them.
+  const NodeFailures node = node_failures(problem.failures, rented, offer);
+  const double preempted = node.preemptions_per_s > 0 ? node.preemptions_per_s / node.events_per_s() : 0;
 
   Losses parts;
   parts.steps = steps_needed(small_batches, plan.global_batch);

@@ -24,11 +24,12 @@ PlanRun plan_run(const Problem& problem, const Plan& plan) {
   PlanRun run;
   run.step = {step.fixed_s, step.per_stack_s};
   run.steps = steps_needed(problem.recipe, plan.global_batch);
-  run.environment = recovery_costs(problem.failures, plan.protection, nodes,
-                                   checkpoint_bytes(problem.model, problem.recipe));
-  run.environment.group_mtbf_s = unit_mtbf_s(node_failures_per_s(problem.failures, rented, offer), unit);
+  const faults::Environment costs = recovery_costs(problem.failures, plan.protection, nodes,
+                                                   checkpoint_bytes(problem.model, problem.recipe));
+  const NodeFailures node = node_failures(problem.failures, rented, offer);
+  run.environment = environment_in(problem.failures, plan.protection, costs, node, unit, nodes);
   run.table = faults::cycle_table(unit.units, plan.protection,
-                                  faults::law_in(problem.failures.law, run.environment), copies);
+                                  law_in(problem.failures, run.environment, node), copies);
   run.evidence = step.evidence;
   return run;
 }

@@ -33,6 +33,12 @@ struct HardwareClass {
   double node_mtbf_s = 0;  // of one node of this kind; 0: FailureModel's
 };
 
+// A place for checkpoints that each node reaches by itself.
+struct QuickTier {
+  double node_bytes_per_s = 0;  // to and from one node; 0: no limit
+  double blocking_share = 1;    // of a write, that stops the training
+};
+
 // Failures and what surviving them costs.
 struct FailureModel {
   faults::FailureLaw law;
@@ -46,8 +52,11 @@ struct FailureModel {
   double node_storage_bytes_per_s = 0;  // one node's share of the way there
   double blocking_fixed_s = 0;          // a checkpoint stops the training for this
   double blocking_share = 1;            // and for this share of its write (asynchronous: small)
-  double controller_s = 0.1;            // to decide on a new order after a masked failure
-  double shrink_s = 0.1;                // to shrink communicators
+  QuickTier local, peer;                // faults::CheckpointTier
+  double node_loss_share = 1;           // of failures, those that take the node's memory and disk away
+  double repair_s = 0;        // from a failure until the node is back, where training waits for none
+  double controller_s = 0.1;  // to decide on a new order after a masked failure
+  double shrink_s = 0.1;      // to shrink communicators
 };
 
 struct Goal {

@@ -74,14 +74,16 @@ std::vector<double> ProtectionPart::factors_without_tables(double stack_share) c
   std::vector<double> factors;
   for (const RateClass& rate : setup_.rates) {
     const double failures_per_s =
-        static_cast<double>(unit_.units) / unit_mtbf_s(rate.failures_per_node_s, unit_);
+        static_cast<double>(unit_.units) / unit_mtbf_s(rate.node.events_per_s(), unit_);
     for (const auto& usable : protections_) {
       double least = kNever;
       for (int number : usable) {
         const auto& protection = setup_.problem.protections[static_cast<std::size_t>(number)];
         const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
         double factor = 1;
-        if (protection.scheme == faults::Scheme::kReplication) {
+        if (protection.rejoins) {
+          factor = 1;  // no cycle that ends
+        } else if (protection.scheme == faults::Scheme::kReplication) {
           factor = 1 + stack_share * (protection.r - 1);
         } else {
           // Where restarts can fail they pass in the cycle's first states.
@@ -118,21 +120,39 @@ double ProtectionPart::most_step_of_mild_failures() const {
   const double last_patch = (law.rate_falls ? 8 : 16) * kMostLost;
   double most_step_s = kNever;
   for (const RateClass& rate : setup_.rates) {
-    const double failures_per_s = units / unit_mtbf_s(rate.failures_per_node_s, unit_);
+    const double failures_per_s = units / unit_mtbf_s(rate.node.events_per_s(), unit_);
     for (const auto& usable : protections_) {
       for (int number : usable) {
         const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
-        const double restarts = failures_per_s * std::max(terms.restart_s, terms.voluntary_s);
+        const auto& costs = setup_.recovery[static_cast<std::size_t>(number)];
+        const double restarts =
+            failures_per_s * std::max(terms.restart_s + costs.deep_restart_s, terms.voluntary_s);
+        if (setup_.problem.protections[static_cast<std::size_t>(number)].rejoins &&
+            !is_mild_rejoining(rate.node, costs, restarts))
+          return -1;
         if (law.failures_in_restart && !(restarts <= 0.5)) return -1;
         const double cycle = law.failures_in_restart ? 1 / (1 - restarts) : 1 + restarts;
         if (!(failures_per_s * std::max(terms.save_s, terms.deep_save_s) <= most_save)) return -1;
-        if (!((cycle * most_stacks + last_patch) / kept <= kMostSlowdown)) return -1;
+        const double of_deep_saves = terms.deep_save_s > 0 ? tables_.least_efficiency() : 1;
+        if (!((cycle * most_stacks + last_patch) / (kept * of_deep_saves) <= kMostSlowdown)) return -1;
         if (failures_per_s > 0)
           most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);
       }
     }
   }
   return most_step_s;
+}
+
+// Units that come back, in mild failures of less than 0.2 steps each: with at most half the units away T(c)
+// is at most 2 T(1); done again it costs less than 2.2 T(1) (0.4 e^0.8 of 2.4 T(1)), pauses at most 2 T(1)
+// and restarts elevenfold what checkpoints leave.
+bool ProtectionPart::is_mild_rejoining(const NodeFailures& node, const faults::Environment& costs,
+                                       double restarts) const {
+  const double nodes_lost_per_s = node.failures_per_s + node.preemptions_per_s * node.preempted_together;
+  const double away = nodes_lost_per_s * static_cast<double>(unit_.nodes_per_unit) * costs.repair_s;
+  const double units = static_cast<double>(unit_.units);
+  const double pauses = units / unit_mtbf_s(node.events_per_s(), unit_) * costs.rejoin_s;
+  return away <= 0.5 && pauses <= 1 && restarts <= 10;
 }
 
 // Blocks of other shapes ask for the same: these decide which protections work, and how often what fails.

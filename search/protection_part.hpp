@@ -51,6 +51,7 @@ class ProtectionPart {
   };
   bool is_used(std::size_t cell) const;
   double most_step_of_mild_failures() const;
+  bool is_mild_rejoining(const NodeFailures& node, const faults::Environment& costs, double restarts) const;
   void learn_certainty();
 
   const BlockSetup& setup_;

@@ -59,10 +59,12 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
   for (std::size_t i = 0; i < problem_.protections.size(); ++i) {
     faults::Protection without = problem_.protections[i];
     without.spares = without.spares_per_1000 = 0;
+    without.tier = faults::CheckpointTier::kShared;
     std::size_t first = 0;
     while (first < i) {
       faults::Protection other = problem_.protections[first];
       other.spares = other.spares_per_1000 = 0;
+      other.tier = faults::CheckpointTier::kShared;
       if (other == without) break;
       ++first;
     }

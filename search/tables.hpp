@@ -67,7 +67,7 @@ class Tables {
   Problem problem_;
   faults::Efficiency one_failure_;
   double least_efficiency_;
-  std::vector<int> same_cycle_;  // by protection: the first that differs in its spares alone
+  std::vector<int> same_cycle_;  // by protection: the first that differs in spares and tier alone
   std::vector<std::shared_ptr<const LayoutList>> lists_;
   std::vector<int> same_list_;                         // by hardware: the first with this list
   SharedCache<costmodel::BlockTimes, 9> block_times_;  // by hardware and all that they depend on

@@ -28,9 +28,16 @@ void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell)
     arrays.losing = zeros.data();
     run_columns(arrays);
     for (const Segment& segment : groups_[rates_[rate_].group].segments) {
-      const double least = least_of(times_.data() + segment.first, segment.last - segment.first);
+      double least = least_of(times_.data() + segment.first, segment.last - segment.first);
+      for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
+        // Without steps done again and pauses.
+        const faults::RejoinTerms& terms = rates_[rate_].rejoining[segment.first_rejoining + j];
+        const double slowdown = (1 + stack_share * (terms.stacks - 1)) * terms.waiting / terms.kept;
+        least = std::min(least, terms.progress ? slowdown : kNever);
+      }
+      const bool is_empty = segment.first == segment.last && segment.rejoining.empty();
       // A slowdown at the limit counts as progress or not by its last bit.
-      of_cell.push_back(segment.first == segment.last ? kNever : std::min(least, kSurelyBelow));
+      of_cell.push_back(is_empty ? kNever : std::min(least, kSurelyBelow));
     }
   }
   rate_ = 0;
@@ -92,6 +99,23 @@ double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
   return std::isfinite(faults::time_to_train(sums, best, 1.0)) ? 0.0 : -kNever;
 }
 
+namespace {
+
+// T(1) up to which steps that are done again, and pauses, surely leave progress; -infinity if they never do.
+double most_step_of_rejoining(const faults::RejoinTerms& terms) {
+  if (!terms.progress) return -kNever;
+  for (double step_s : {1e6, 1e5, 1e4, 1e3, 1e2, 10.0, 1.0}) {
+    const double again_s = step_s * terms.stacks + terms.again_s;
+    // A step is hit with at most event_rate T(c); what follows grows with the step.
+    const double per_step_s =
+        terms.event_rate * (std::exp(terms.event_rate * again_s) * again_s + terms.pause_s);
+    if (terms.stacks * (1 + per_step_s) * terms.waiting / terms.kept <= kSurelyBelow) return step_s;
+  }
+  return 0;
+}
+
+}  // namespace
+
 Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const {
   const Rate& rate = rates_[rate_class];
   const Segment& segment = this->segment(rate_class, spare);
@@ -101,6 +125,14 @@ Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const
     double most = -kNever;  // of the choices of k_max one suffices
     for (; j < segment.last && columns_.protection[j] == protection; ++j)
       most = std::max(most, most_step_s(rate, j));
+    if (most < 0) {
+      ++certainty.endless;
+    } else {
+      certainty.most_step_s = std::min(certainty.most_step_s, most);
+    }
+  }
+  for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
+    const double most = most_step_of_rejoining(rate.rejoining[segment.first_rejoining + j]);
     if (most < 0) {
       ++certainty.endless;
     } else {

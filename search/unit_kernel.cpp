@@ -30,7 +30,7 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   }
   lay_out_classes();
   for (std::size_t rate = 0; rate < setup.rates.size(); ++rate)
-    rates_.push_back(rate_terms(setup, group_of_rate[rate], setup.rates[rate].failures_per_node_s));
+    rates_.push_back(rate_terms(setup, group_of_rate[rate], setup.rates[rate].node, state_copies, tables));
   for (auto* array : {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &most_shared_, &last_patch_s_,
                       &full_step_s_, &seconds_, &gained_, &times_})
     array->resize(sources_.size());
@@ -39,13 +39,14 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
       array->resize(sources_.size());
   }
   scratch_times_.resize(rates_.empty() ? 0 : rates_.front().from_scratch.size());
+  rejoining_times_.resize(rates_.empty() ? 0 : rates_.front().rejoining.size());
 }
 
 faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int protection,
-                                               double failures_per_node_s) const {
-  faults::Environment environment = setup.recovery[static_cast<std::size_t>(protection)];
-  environment.group_mtbf_s = unit_mtbf_s(failures_per_node_s, unit_);
-  return environment;
+                                               const NodeFailures& node) const {
+  const auto number = static_cast<std::size_t>(protection);
+  return environment_in(setup.problem.failures, setup.problem.protections[number], setup.recovery[number],
+                        node, unit_, setup.nodes);
 }
 
 void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
@@ -53,21 +54,30 @@ void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& prote
   Group group;
   group.first = sources_.size();
   std::size_t from_scratch = 0;
+  std::size_t rejoining = 0;
   for (const auto& usable : protections) {
     Segment segment;
     segment.first = sources_.size();
     segment.first_scratch = from_scratch;
+    segment.first_rejoining = rejoining;
     for (int protection : usable) {
-      if (setup.problem.protections[static_cast<std::size_t>(protection)].scheme == faults::Scheme::kNone) {
+      const auto& kind = setup.problem.protections[static_cast<std::size_t>(protection)];
+      if (kind.scheme == faults::Scheme::kNone) {
         segment.from_scratch.push_back(protection);
         continue;
       }
-      const faults::Environment environment = environment_of(setup, protection, rate.failures_per_node_s);
-      const faults::FailureLaw law = faults::law_in(setup.problem.failures.law, environment);
-      add_columns(protection, environment, tables.cycle(protection, unit_.units, state_copies, law));
+      const faults::Environment environment = environment_of(setup, protection, rate.node);
+      const faults::FailureLaw law = law_in(setup.problem.failures, environment, rate.node);
+      const auto table = tables.cycle(protection, unit_.units, state_copies, law);
+      if (table->rejoins) {
+        segment.rejoining.push_back(protection);
+      } else {
+        add_columns(protection, environment, table);
+      }
     }
     segment.last = sources_.size();
     from_scratch += segment.from_scratch.size();
+    rejoining += segment.rejoining.size();
     group.segments.push_back(std::move(segment));
   }
   group.last = sources_.size();
@@ -120,10 +130,10 @@ void UnitKernel::lay_out_classes() {
   }
 }
 
-UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group,
-                                        double failures_per_node_s) const {
+UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
+                                        std::int64_t state_copies, Tables& tables) const {
   const auto terms_of = [&](int protection) {
-    return faults::environment_terms(environment_of(setup, protection, failures_per_node_s));
+    return faults::environment_terms(environment_of(setup, protection, node));
   };
   Rate rate;
   rate.group = group;
@@ -144,8 +154,16 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
     rate.lost_squares.push_back(spread.lost_squares);
     rate.restart_more.push_back(spread.restart_more);
   }
-  for (const Segment& segment : groups_[group].segments)
+  for (const Segment& segment : groups_[group].segments) {
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
+    for (int protection : segment.rejoining) {
+      const faults::Environment environment = environment_of(setup, protection, node);
+      const faults::FailureLaw law = law_in(setup.problem.failures, environment, node);
+      const auto table = tables.cycle(protection, unit_.units, state_copies, law);
+      rate.rejoining.push_back(
+          faults::rejoin_terms(table->units, table->rejoining_lives, table->law, environment));
+    }
+  }
   return rate;
 }
 
@@ -177,6 +195,7 @@ ClassArrays UnitKernel::classes() const {
 
 void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   steps_ = steps;
+  step_ = step;
   step_s_ = step.fixed_s + step.per_stack_s;
   sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums(0));
   if (!chance_) return;
@@ -226,6 +245,8 @@ void UnitKernel::run(std::size_t rate_class) {
   run_columns(arrays_of(rate));
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
     scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
+  for (std::size_t j = 0; j < rejoining_times_.size(); ++j)
+    rejoining_times_[j] = faults::rejoining_time_s(rate.rejoining[j], step_, steps_);
   if (chance_) hold(rate);
 }
 
@@ -244,6 +265,11 @@ void UnitKernel::hold(const Rate& rate) {
     const faults::Moments m = faults::moments_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
     scratch_times_[j] = faults::time_to_hold(scratch_times_[j], m, chance_->deviate);
   }
+  for (std::size_t j = 0; j < rejoining_times_.size(); ++j) {
+    double& time_s = rejoining_times_[j];
+    time_s = faults::time_to_hold(time_s, faults::rejoining_moments(rate.rejoining[j], step_, steps_, time_s),
+                                  chance_->deviate);
+  }
 }
 
 double UnitKernel::least_time_s(std::size_t spare) const {
@@ -251,7 +277,9 @@ double UnitKernel::least_time_s(std::size_t spare) const {
   const double of_columns = least_of(times_.data() + segment.first, segment.last - segment.first);
   const double from_scratch =
       least_of(scratch_times_.data() + segment.first_scratch, segment.from_scratch.size());
-  return std::min(of_columns, from_scratch);
+  const double rejoining =
+      least_of(rejoining_times_.data() + segment.first_rejoining, segment.rejoining.size());
+  return std::min({of_columns, from_scratch, rejoining});
 }
 
 int UnitKernel::first_with(std::size_t spare, double time_s) const {
@@ -261,6 +289,9 @@ int UnitKernel::first_with(std::size_t spare, double time_s) const {
     if (times_[j] == time_s) first = std::min(first, columns_.protection[j]);
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j)
     if (scratch_times_[segment.first_scratch + j] == time_s) first = std::min(first, segment.from_scratch[j]);
+  for (std::size_t j = 0; j < segment.rejoining.size(); ++j)
+    if (rejoining_times_[segment.first_rejoining + j] == time_s)
+      first = std::min(first, segment.rejoining[j]);
   return first;
 }
 
@@ -274,6 +305,8 @@ void UnitKernel::best_times(std::size_t spare, std::vector<ProtectionTime>& best
   }
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j)
     best.push_back({segment.from_scratch[j], scratch_times_[segment.first_scratch + j]});
+  for (std::size_t j = 0; j < segment.rejoining.size(); ++j)
+    best.push_back({segment.rejoining[j], rejoining_times_[segment.first_rejoining + j]});
 }
 
 bool UnitKernel::may_be_endless(std::size_t spare) const {
@@ -282,6 +315,8 @@ bool UnitKernel::may_be_endless(std::size_t spare) const {
   for (std::size_t j = segment.first; j < segment.last; ++j) endless |= !(times_[j] <= kCertainlyFinite_s);
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j)
     endless |= !(scratch_times_[segment.first_scratch + j] <= kCertainlyFinite_s);
+  for (std::size_t j = 0; j < segment.rejoining.size(); ++j)
+    endless |= !(rejoining_times_[segment.first_rejoining + j] <= kCertainlyFinite_s);
   return endless;
 }
 

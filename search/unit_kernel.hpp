@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/rejoin.hpp"
 #include "search/certainty.hpp"
 #include "search/cycle_vector.hpp"
 #include "search/tables.hpp"
@@ -65,6 +66,8 @@ class UnitKernel {
     std::size_t last = 0;
     std::vector<int> from_scratch;  // protections that start over at every failure
     std::size_t first_scratch = 0;
+    std::vector<int> rejoining;  // those whose lost units come back
+    std::size_t first_rejoining = 0;
   };
   // Failure rates that share a law (faults::law_in), and so columns: all of them unless restarts can fail or
   // bursts differ.
@@ -86,10 +89,11 @@ class UnitKernel {
     // By column of the group: faults::CycleRate, and faults::SpreadRate.
     std::vector<double> failure_rate, efficiency, interval, losing, cycle;
     std::vector<double> saving, lost, lost_squares, restart_more;
-    std::vector<faults::EnvironmentTerms> from_scratch;  // by protection that starts over, in segment order
+    // By protection that has no cycles, in segment order.
+    std::vector<faults::EnvironmentTerms> from_scratch;
+    std::vector<faults::RejoinTerms> rejoining;
   };
-  faults::Environment environment_of(const BlockSetup& setup, int protection,
-                                     double failures_per_node_s) const;
+  faults::Environment environment_of(const BlockSetup& setup, int protection, const NodeFailures& node) const;
   void add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
                  std::int64_t state_copies, Tables& tables);
   void add_columns(int protection, const faults::Environment& environment,
@@ -107,7 +111,8 @@ class UnitKernel {
   }
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
-  Rate rate_terms(const BlockSetup& setup, std::size_t group, double failures_per_node_s) const;
+  Rate rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
+                  std::int64_t state_copies, Tables& tables) const;
 
   std::vector<Group> groups_;
   Columns columns_;
@@ -125,8 +130,10 @@ class UnitKernel {
   std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, most_shared_, last_patch_s_;
   std::vector<double> full_step_s_, seconds_, gained_;
   std::vector<double> stay_steps_, up_steps_, step_squares_, before_, steps_before_;
-  std::vector<double> times_;          // by column
-  std::vector<double> scratch_times_;  // by protection that starts over, in segment order
+  std::vector<double> times_;  // by column
+  faults::StepModel step_;
+  std::vector<double> scratch_times_;    // by protection that starts over, in segment order
+  std::vector<double> rejoining_times_;  // likewise
 };
 
 }  // namespace trainfront::search

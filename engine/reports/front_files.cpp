@@ -74,7 +74,8 @@ void write_problem(const search::Space& space, JsonWriter& json) {
     json.begin_object().field("scheme", name(protection.scheme)).field("r", protection.r);
     json.field("sub_shards", protection.sub_shards).field("spares", protection.spares);
     json.field("spares_per_1000", protection.spares_per_1000);
-    json.field("k_max", protection.k_max).end_object();
+    json.field("k_max", protection.k_max).field("rejoin", protection.rejoins);
+    json.field("checkpoint_tier", name(protection.tier)).end_object();
   }
   json.end_array();
 }

@@ -50,4 +50,9 @@ std::string_view name(faults::Scheme scheme) {
   return pick(kNames, scheme);
 }
 
+std::string_view name(faults::CheckpointTier tier) {
+  static constexpr std::array<std::string_view, 3> kNames = {"shared", "local", "peer"};
+  return pick(kNames, tier);
+}
+
 }  // namespace trainfront::engine

@@ -17,5 +17,6 @@ std::string_view name(costmodel::Precision precision);
 std::string_view name(costmodel::Optimizer optimizer);
 std::string_view name(costmodel::Evidence evidence);
 std::string_view name(faults::Scheme scheme);
+std::string_view name(faults::CheckpointTier tier);
 
 }  // namespace trainfront::engine

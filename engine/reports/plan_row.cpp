@@ -151,6 +151,8 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.integer("sub_shards", plan.protection.sub_shards);
   sink.integer("spares", outcome.nodes - costmodel::nodes_for(plan.gpus, row.offer.gpus_per_node));
   sink.integer("k_max", outcome.k_max);
+  sink.truth("rejoin", plan.protection.rejoins);
+  sink.text("checkpoint_tier", name(plan.protection.tier));
   sink.integer("islands", plan.islands.count);
   sink.integer("inner_steps", plan.islands.inner_steps);
   sink.real("step_time_s", outcome.step_time_s);
@@ -159,6 +161,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.real("memory_bytes", outcome.memory_bytes);
   sink.real("memory_margin", 1 - outcome.memory_bytes / outcome.memory_capacity_bytes);
   sink.real("checkpoint_interval_s", outcome.checkpoint_interval_s);
+  sink.real("shared_checkpoint_interval_s", outcome.shared_interval_s);
   sink.real("availability", outcome.availability);
   sink.real("goodput", outcome.goodput);
   sink.text("bottleneck", row.bottleneck);

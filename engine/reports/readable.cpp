@@ -105,6 +105,8 @@ std::string readable_protection(const faults::Protection& protection) {
   std::string text(name(protection.scheme));
   if (protection.r > 1) text += fmt::format(" r={}", protection.r);
   if (protection.sub_shards > 1) text += fmt::format(" m={}", protection.sub_shards);
+  if (protection.rejoins) text += " rejoining";
+  if (protection.tier != faults::CheckpointTier::kShared) text += fmt::format(" {}", name(protection.tier));
   const char* spare_nodes = protection.scheme == faults::Scheme::kSpares ? "" : "spare ";
   if (protection.spares > 0) {
     text += fmt::format(" +{} {}node{}", protection.spares, spare_nodes, protection.spares == 1 ? "" : "s");

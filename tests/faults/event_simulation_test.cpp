@@ -87,8 +87,8 @@ TEST_CASE("an elastic run takes repaired units back") {
   Simulation setup = small_run({Scheme::kElastic});
   setup.steps = 20;
   setup.checkpoint_every = 0;
-  setup.repair_s = 30;
-  setup.rejoin_s = 4;
+  setup.environment.repair_s = 30;
+  setup.environment.rejoin_s = 4;
   // In the first step: noticed, reordered, done again by 31 units; back 33 s after the start.
   setup.trace = {{3, 1}};
   const double slow = 0.5 + 6 * 32.0 / 31;

@@ -18,30 +18,34 @@ TEST_CASE("elastic training with units that come back meets its simulation") {
     setup.step = {0.5, 6};
     setup.environment = {128 * 2000.0, 900, 10, 5, 0.2};
     setup.steps = 30'000;
-    setup.repair_s = repair;
-    setup.rejoin_s = 30;
-    const RejoiningTime closed = rejoining_time(128, setup.step, setup.environment, {repair, 30, 0}, 30'000);
+    setup.environment.repair_s = repair;
+    setup.environment.rejoin_s = 30;
+    const RejoinTerms closed = rejoin_terms(128, Survival(128, 1.0), {}, setup.environment);
+    const double time_s = rejoining_time_s(closed, setup.step, 30'000);
     std::vector<double> times;
     for (std::int64_t number = 0; number < 8; ++number) times.push_back(simulate(setup, number).time_s);
     const Mean simulated = mean_of(times);
     CHECK(closed.deficit == doctest::Approx(repair / 2000).epsilon(0.05));
-    CHECK(std::abs(closed.time_s / simulated.value - 1) <
-          0.004 + 3 * simulated.standard_error / simulated.value);
+    CHECK(std::abs(time_s / simulated.value - 1) < 0.004 + 3 * simulated.standard_error / simulated.value);
   }
 }
 
 TEST_CASE("idle spares lower the deficit, and slow repairs end all progress") {
-  const StepModel step{0, 1};
-  const Environment environment{1e5, 100, 1, 0, 0};
-  const double none = rejoining_time(100, step, environment, {4000, 10, 0}, 1e4).deficit;
-  const double two = rejoining_time(100, step, environment, {4000, 10, 2}, 1e4).deficit;
+  Environment environment{1e5, 100, 1, 0, 0};
+  environment.repair_s = 4000;
+  environment.rejoin_s = 10;
+  const Survival all(100, 1.0);
+  const double none = rejoin_terms(100, all, {}, environment).deficit;
+  environment.idle_spares = 2;
+  const double two = rejoin_terms(100, all, {}, environment).deficit;
   // Four units in repair on the mean of 100 running: d = 4000 (100 - d)/1e5.
   CHECK(none == doctest::Approx(400 / 104.0));
   CHECK(two < none);
   CHECK(two > none - 2);
-  CHECK(std::isinf(rejoining_time(100, step, environment, {1e9, 10, 0}, 1e4).time_s));
-  CHECK(std::isinf(rejoining_time(0, step, environment, {1, 1, 0}, 1e4).time_s));
-  Environment never = environment;
-  never.group_mtbf_s = std::numeric_limits<double>::infinity();
-  CHECK(rejoining_time(100, step, never, {4000, 10, 0}, 1e4).time_s == doctest::Approx(1e4));
+  environment.idle_spares = 0;
+  environment.repair_s = 1e9;
+  CHECK(std::isinf(rejoining_time_s(rejoin_terms(100, all, {}, environment), {0, 1}, 1e4)));
+  environment.repair_s = 4000;
+  environment.group_mtbf_s = std::numeric_limits<double>::infinity();
+  CHECK(rejoining_time_s(rejoin_terms(100, all, {}, environment), {0, 1}, 1e4) == doctest::Approx(1e4));
 }

@@ -261,6 +261,35 @@ TEST_CASE("protections: r is for replication and SPARe, and nothing is listed tw
   CHECK(protections("protection = \"spare\"").size() == 19);  // r 2 to 20
 }
 
+TEST_CASE("protections: tiers of checkpoints multiply those that save, rejoining elastic ones alone") {
+  using Tier = trainfront::faults::CheckpointTier;
+  CHECK(protections("protection = [\"none\", \"checkpoint\"]\ncheckpoint_tier = [\"peer\", \"shared\"]") ==
+        std::vector<Protection>{{.scheme = Scheme::kNone},
+                                {.scheme = Scheme::kCheckpoint},
+                                {.scheme = Scheme::kCheckpoint, .tier = Tier::kPeer}});
+  CHECK(protections("protection = \"checkpoint\"\ncheckpoint_tier = \"auto\"").size() == 3);
+  // A cycle that never ends has no k_max, and its batch shrinks with the groups.
+  CHECK(protections("protection = \"elastic\"\nk_max = [0, 5]\nsub_shards = 4\nrejoin = [true, false]") ==
+        std::vector<Protection>{{.scheme = Scheme::kElastic, .rejoins = true},
+                                {.scheme = Scheme::kElastic, .sub_shards = 4},
+                                {.scheme = Scheme::kElastic, .sub_shards = 4, .k_max = 5}});
+  CHECK(
+      any_has(attempt(changed("protection = [\"checkpoint\"]", "protection = \"checkpoint\"\nrejoin = true"))
+                  .sweep.notes,
+              "failures.rejoin: has no effect: it belongs to elastic"));
+  const Attempt tiers = attempt(changed("protection = [\"checkpoint\"]",
+                                        "protection = \"checkpoint\"\ncheckpoint_tier = "
+                                        "\"peer\"\npeer_bandwidth = \"5GB/s\"\nlocal_block_share = 0.5"));
+  CHECK(tiers.faults == "");
+  CHECK(tiers.problem().failures.peer.node_bytes_per_s == 5e9);
+  CHECK(tiers.problem().failures.local.blocking_share == 0.5);
+  CHECK(tiers.problem().failures.peer.blocking_share == tiers.problem().failures.blocking_share);
+  CHECK(any_has(tiers.sweep.notes, "node_loss_share 0.77"));
+  CHECK(attempt(changed("protection = [\"checkpoint\"]",
+                        "protection = \"checkpoint\"\ncheckpoint_tier = \"perr\""))
+            .faults.find("peer") != std::string::npos);
+}
+
 TEST_CASE("defaults and assumptions are said") {
   const Attempt read = attempt(changed("[failures]\nprotection = [\"checkpoint\"]\n", ""));
   CHECK(read.faults == "");

@@ -44,10 +44,12 @@ TEST_CASE("The kernel gives the bits of faults::run_time for every protection, r
                 masks ? sample.unit.unit
                       : faults::FailingUnit{
                             .units = sample.setup.nodes, .groups_per_unit = 1, .nodes_per_unit = 1};
-            faults::Environment environment = sample.setup.recovery[static_cast<std::size_t>(number)];
-            environment.group_mtbf_s = unit_mtbf_s(sample.setup.rates[rate].failures_per_node_s, unit);
+            const NodeFailures& node = sample.setup.rates[rate].node;
+            const faults::Environment environment = environment_in(
+                problem.failures, protection, sample.setup.recovery[static_cast<std::size_t>(number)], node,
+                unit, sample.setup.nodes);
             const auto table =
-                faults::cycle_table(unit.units, protection, faults::law_in(problem.failures.law, environment),
+                faults::cycle_table(unit.units, protection, law_in(problem.failures, environment, node),
                                     masks ? sample.unit.state_copies : -1);
             const faults::RunTime run =
                 faults::run_time(table, step, environment, 1e5, chance_of(problem.goal));

@@ -2,6 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
 #include "problems.hpp"
 
 namespace trainfront::search {
@@ -51,10 +57,77 @@ TEST_CASE("A checkpoint holds 14 bytes a parameter with Adam") {
 TEST_CASE("Preemptions add to the failures of a node, and a kind of node may have its own") {
   FailureModel failures = ordinary_failures();
   HardwareClass hardware{h100_nodes(), {}};
-  CHECK(node_failures_per_s(failures, hardware, offer(1)) == doctest::Approx(1 / 28.8e6));
-  CHECK(node_failures_per_s(failures, hardware, offer(1, 0, 0.36)) == doctest::Approx(1 / 28.8e6 + 1e-4));
+  CHECK(node_failures(failures, hardware, offer(1)).events_per_s() == doctest::Approx(1 / 28.8e6));
+  CHECK(node_failures(failures, hardware, offer(1, 0, 0.36)).events_per_s() ==
+        doctest::Approx(1 / 28.8e6 + 1e-4));
   hardware.node_mtbf_s = 1e6;
-  CHECK(node_failures_per_s(failures, hardware, offer(1)) == doctest::Approx(1e-6));
+  CHECK(node_failures(failures, hardware, offer(1)).events_per_s() == doctest::Approx(1e-6));
+}
+
+TEST_CASE("Preemptions that take four nodes at once are a quarter of the events, and bursts to the law") {
+  const FailureModel failures = ordinary_failures();
+  costmodel::Offer spot = offer(1, 0, 0.36);
+  spot.preempted_together = 4;
+  const NodeFailures node = node_failures(failures, {h100_nodes(), {}}, spot);
+  CHECK(node.preemptions_per_s == doctest::Approx(0.25e-4));
+  const faults::FailureLaw law = law_in(failures, {1e6, 100, 1, 0, 0}, node);
+  CHECK(law.burst_share == doctest::Approx(0.25e-4 / (0.25e-4 + 1 / 28.8e6)));
+  CHECK(law.burst_units == 4);
+  spot.preempted_together = 1;
+  CHECK(
+      law_in(failures, {1e6, 100, 1, 0, 0}, node_failures(failures, {h100_nodes(), {}}, spot)).burst_share ==
+      0);
+}
+
+TEST_CASE("A quick tier saves and loads at its own rate; the shared one is behind it") {
+  FailureModel failures = ordinary_failures();
+  failures.local = {2e9, 0.5};
+  const faults::Protection shared{.scheme = Scheme::kCheckpoint};
+  faults::Protection local = shared;
+  local.tier = faults::CheckpointTier::kLocal;
+  // 100 nodes of 2e9 B/s each take 25 s for 5e12 bytes, the shared file system 50 s.
+  const auto quick = recovery_costs(failures, local, 100, 5e12);
+  const auto slow = recovery_costs(failures, shared, 100, 5e12);
+  CHECK(quick.save_s == doctest::Approx(1 + 0.5 * 25));
+  CHECK(quick.restart_s == doctest::Approx(slow.restart_s - 25));
+  CHECK(quick.deep_save_s == slow.save_s);
+  CHECK(quick.deep_restart_s == doctest::Approx(25));
+  CHECK(slow.deep_save_s == 0);
+}
+
+TEST_CASE("What destroys a quick checkpoint: the node for a disk, both nodes of a pair for memory") {
+  FailureModel failures = ordinary_failures();
+  failures.node_loss_share = 0.75;
+  NodeFailures node{1e-6, 0, 1};
+  CHECK(deep_share(failures, faults::CheckpointTier::kShared, node, 100, 600) == 0);
+  CHECK(deep_share(failures, faults::CheckpointTier::kLocal, node, 100, 600) == doctest::Approx(0.75));
+  // The peer goes within the 600 s, too.
+  CHECK(deep_share(failures, faults::CheckpointTier::kPeer, node, 100, 600) ==
+        doctest::Approx(0.75 * 0.75e-6 * 600).epsilon(1e-3));
+  // One node has no peer.
+  CHECK(deep_share(failures, faults::CheckpointTier::kPeer, node, 1, 600) == doctest::Approx(0.75));
+  // Preemptions alone, of a geometric number of nodes: the share of draws that hold both nodes of a pair.
+  node = {0, 1e-9, 5};
+  std::mt19937 random{7};
+  std::geometric_distribution<int> more{0.2};
+  constexpr int kDraws = 40'000;
+  int both = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<int> nodes(64);
+    for (int i = 0; i < 64; ++i) nodes[static_cast<std::size_t>(i)] = i;
+    const int taken = std::min(64, 1 + more(random));
+    std::vector<int> of_pair(32, 0);
+    bool lost = false;
+    for (int i = 0; i < taken; ++i) {
+      std::uniform_int_distribution<int> any{i, 63};
+      std::swap(nodes[static_cast<std::size_t>(i)], nodes[static_cast<std::size_t>(any(random))]);
+      lost |= ++of_pair[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)] / 2)] == 2;
+    }
+    both += lost ? 1 : 0;
+  }
+  const double share = static_cast<double>(both) / kDraws;
+  CHECK(std::abs(deep_share(failures, faults::CheckpointTier::kPeer, node, 64, 0) - share) <
+        4 * std::sqrt(share / kDraws));
 }
 
 TEST_CASE("Nodes fail where the first failure ends the cycle, groups where it is masked") {

@@ -141,6 +141,7 @@ class RandomProblems {
 
     problem.hardware = {{h100_nodes(), offers()}};
     if (one_in(2)) problem.hardware.push_back({a100_nodes(), offers()});
+    using Tier = faults::CheckpointTier;
     const std::vector<faults::Protection> all = {
         {.scheme = Scheme::kNone},
         {.scheme = Scheme::kCheckpoint},
@@ -150,6 +151,11 @@ class RandomProblems {
         {.scheme = Scheme::kSpare, .r = 3, .sub_shards = 4, .k_max = -1},
         {.scheme = Scheme::kElastic, .spares = 2, .k_max = 1},
         {.scheme = Scheme::kElastic, .sub_shards = 4, .k_max = -1},
+        {.scheme = Scheme::kElastic, .rejoins = true},
+        {.scheme = Scheme::kElastic, .spares = 3, .tier = Tier::kPeer, .rejoins = true},
+        {.scheme = Scheme::kCheckpoint, .tier = Tier::kLocal},
+        {.scheme = Scheme::kCheckpoint, .tier = Tier::kPeer},
+        {.scheme = Scheme::kSpare, .r = 2, .k_max = -1, .tier = Tier::kPeer},
     };
     for (const auto& protection : all)
       if (one_in(2)) problem.protections.push_back(protection);
@@ -161,6 +167,10 @@ class RandomProblems {
         pick<double>({1500, 20e3, 4e5, 8000 * 3600.0, std::numeric_limits<double>::infinity()});
     problem.failures.law.failures_in_restart = one_in(3);
     problem.failures.law.rate_falls = !one_in(3);
+    problem.failures.local = {1e9, 0.2};
+    problem.failures.peer = {10e9, 0.05};
+    problem.failures.node_loss_share = pick<double>({0, 0.77, 1});
+    problem.failures.repair_s = pick<double>({60, 3600, 1e6});
     if (one_in(4))
       problem.islands = {{}, {.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05}};
     if (one_in(3)) problem.goal.probability = pick<double>({0.5, 0.75, 0.9, 0.99});
@@ -182,7 +192,8 @@ class RandomProblems {
     for (int i = 0; i < count; ++i) {
       // Equal prices and equal failure rates come up often: ties.
       all.push_back(offer(pick<double>({0, 16, 16, 24, 24.000000000000004}),
-                          pick<std::int64_t>({0, 0, 4, 17}), pick<double>({0, 0, 0.01})));
+                          pick<std::int64_t>({0, 0, 4, 17}), pick<double>({0, 0, 0.01, 0.5})));
+      all.back().preempted_together = pick<double>({1, 1, 3, 11.5});
       all.back().transfer_usd = pick<double>({0, 0, 0, 207, 1e6});
     }
     return all;
