@@ -55,15 +55,20 @@ void sync_folder(const std::filesystem::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
+constexpr std::string_view kBeside = ".writing-";
+
 std::string beside(const std::filesystem::path& path) {
-  return fmt::format("{}.writing-{}", path.string(), ::getpid());
+  return fmt::format("{}{}{}", path.string(), kBeside, ::getpid());
 }
 
-// 0, or the system's reason why the content is not on the disk beside its place.
-int write_beside(const FileContent& file) {
-  Descriptor fd(::open(beside(file.path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+enum class Wait { kNo, kForDisk };
+
+// 0, or the system's reason why the content is not beside its place.
+int write_beside(const std::filesystem::path& path, std::string_view content, Wait wait) {
+  Descriptor fd(::open(beside(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (fd.get() < 0) return errno;
-  if (!write_all(fd.get(), file.content) || ::fsync(fd.get()) != 0) return errno;
+  if (!write_all(fd.get(), content)) return errno;
+  if (wait == Wait::kForDisk && ::fsync(fd.get()) != 0) return errno;
   return fd.close() ? 0 : errno;
 }
 
@@ -76,7 +81,8 @@ void write_files(const std::vector<FileContent>& files) {
   };
   for (const FileContent& file : files) {
     if (std::filesystem::is_directory(file.path)) give_up(file.path, EISDIR);  // or the rename would say so
-    if (const int error = write_beside(file); error != 0) give_up(file.path, error);
+    if (const int error = write_beside(file.path, file.content, Wait::kForDisk); error != 0)
+      give_up(file.path, error);
   }
   for (const FileContent& file : files) {
     if (::rename(beside(file.path).c_str(), file.path.c_str()) != 0) give_up(file.path, errno);
@@ -86,6 +92,22 @@ void write_files(const std::vector<FileContent>& files) {
 
 void write_file(const std::filesystem::path& path, std::string_view content) {
   write_files({{path, std::string(content)}});
+}
+
+void replace_file(const std::filesystem::path& path, std::string_view content) {
+  int error = write_beside(path, content, Wait::kNo);
+  if (error == 0 && ::rename(beside(path).c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(beside(path).c_str());
+  fail("write", path, error);
+}
+
+void remove_half_written(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(kBeside) != std::string::npos) std::filesystem::remove(entry.path(), error);
+  }
 }
 
 void make_writable_folder(const std::filesystem::path& folder) {

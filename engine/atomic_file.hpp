@@ -20,6 +20,13 @@ struct FileContent {
 // former files as they were. Throws MachineError like write_file.
 void write_files(const std::vector<FileContent>& files);
 
+// The same without waiting for the disk, for what is worth nothing after a power cut: whoever looks sees a
+// whole file, and it costs some 50 us.
+void replace_file(const std::filesystem::path& path, std::string_view content);
+
+// Takes away what writers that were killed in the middle left beside the files of this folder.
+void remove_half_written(const std::filesystem::path& folder);
+
 // Makes the folder and its parents and checks that files can be written there. Throws MachineError.
 void make_writable_folder(const std::filesystem::path& folder);
 

@@ -14,6 +14,7 @@
 #include "engine/commands/redundancy.hpp"
 #include "engine/commands/sweep.hpp"
 #include "engine/commands/validate.hpp"
+#include "engine/commands/watch.hpp"
 #include "engine/errors.hpp"
 #include "inputs/diagnostics.hpp"
 #include "inputs/suggest.hpp"
@@ -76,10 +77,31 @@ void add_sweep(CLI::App& app, Invocation& chosen) {
       ->add_option("-o,--output", options->folder,
                    "Folder for front.csv, front.json, run.json and report.html")
       ->capture_default_str();
-  command->add_flag("--fresh", options->fresh, "Start over, whatever a former run has saved");
+  CLI::Option* fresh =
+      command->add_flag("--fresh", options->fresh, "Start over, whatever a former run has saved");
   command->add_option("--checkpoint-every", options->checkpoint_every, "Save what is done so often")
       ->capture_default_str();
+  CLI::Option* limit = command->add_option(
+      "--time-limit", options->time_limit,
+      "End after this time with the front so far, in the folder's partial/; the same command goes on");
+  command
+      ->add_flag("--front-so-far", options->front_so_far,
+                 "Search no further: write the front of what a former run has saved")
+      ->excludes(fresh)
+      ->excludes(limit);
   runs_parallel(command, chosen, options, run_sweep);
+}
+
+void add_watch(CLI::App& app, Invocation& chosen) {
+  const auto options = std::make_shared<WatchOptions>();
+  CLI::App* command = add_command(
+      app, "watch", "How a sweep is doing: follow it to its end, or ask it for the front so far", options);
+  command->add_option("folder", options->folder, "The sweep's output folder")->capture_default_str();
+  command->add_flag("--once", options->once, "Look once; --json does too");
+  command->add_flag("--finish", options->finish,
+                    "Ask the sweep to end with the front so far, and wait for that");
+  command->add_option("--every", options->every, "Look so often")->capture_default_str();
+  runs_serial(command, chosen, options, run_watch);
 }
 
 void add_plan(CLI::App& app, Invocation& chosen) {
@@ -279,6 +301,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   app.fallthrough(false);
   add_sweep(app, chosen);
   add_plan(app, chosen);
+  add_watch(app, chosen);
   add_explain(app, chosen);
   add_redundancy(app, chosen);
   add_catalog(app, chosen);

@@ -2,16 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
-#include <optional>
 
-#include "engine/checkpoint.hpp"
 #include "engine/errors.hpp"
-#include "engine/fingerprint.hpp"
+#include "engine/ledger.hpp"
+#include "engine/pace.hpp"
 #include "engine/signals.hpp"
-#include "engine/terminal.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -22,83 +19,108 @@ double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// What rank 0 knows of the whole sweep, and its file.
-class Ledger {
+// Rank 0's view of the whole sweep: what came in goes into the ledger, and from there to the screen, the
+// checkpoint and status.json.
+class Overview {
  public:
-  Ledger(const JobWork& work, const JobOptions& options)
-      : every_s_(options.checkpoint_every_s), writes_(!options.folder.empty()) {
-    state_.problem = work.problem;
-    state_.plans = work.plans;
-    state_.blocks = work.blocks;
-    if (!writes_) return;
-    path_ = options.folder / kCheckpointName;
-    state_.program = program_fingerprint();
-    if (options.fresh) return;
-    if (std::optional<Snapshot> former = load_checkpoint(path_, state_)) {
-      state_ = std::move(*former);
-      resumed_ = state_.done.count();
-    }
-    elapsed_before_s_ = state_.elapsed_s;
+  Overview(const World& world, const JobWork& work, const JobOptions& options, int threads)
+      : options_(options),
+        threads_(threads),
+        ledger_(begun(work), {options.folder, options.checkpoint_every_s, options.fresh}),
+        course_{work.plans, work.excluded, ledger_.state().harvest.counts.plans},
+        progress_(options.progress, course_) {
+    if (options.only_resume && !ledger_.resumes())
+      throw UsageError(fmt::format("nothing is saved in {}", options.folder.string()));
+    if (options_.status == nullptr) return;
+    Status::Run& run = options_.status->status().run;
+    run.ranks = world.size();
+    run.threads = threads;
+    run.runs = ledger_.state().runs + 1;
+    write_status();
   }
 
-  const Snapshot& state() const { return state_; }
-  std::uint64_t resumed() const { return resumed_; }
-  bool complete() const { return state_.done.count() == state_.blocks; }
+  Ledger& ledger() { return ledger_; }
+  bool asked_to_finish() const { return asked_to_finish_; }
 
-  void add(const Report& news) {
-    state_.harvest.merge(news.harvest);
-    state_.done.add(news.done);
-  }
-
-  // A disk that is full now may not be at the next try, nor at the end: the sweep goes on.
-  void save_if_due() {
-    if (!writes_ || seconds_since(saved_) < std::max(every_s_, 50 * last_save_s_)) return;
-    try {
-      save();
-    } catch (const MachineError& error) {
-      say(fmt::format("warning: {}; the sweep goes on without a new checkpoint", error.what()));
-      saved_ = Clock::now();
-    }
-  }
-
-  void save() {
-    if (!writes_) return;
+  void take(const Report& news) {
     const auto begin = Clock::now();
-    Snapshot snapshot = state_;
-    snapshot.elapsed_s = elapsed_s();
-    ++snapshot.runs;
-    save_checkpoint(path_, snapshot);
-    saved_ = Clock::now();
-    last_save_s_ = seconds_since(begin);
-    save_s_ += last_save_s_;
-    ++saves_;
+    look_after(news);
+    bookkeeping_s_ += seconds_since(begin);
   }
 
-  JobFacts facts() const {
+  // All ranks are done.
+  void end(const StopCause& stopped_by) {
+    progress_.finish(harvest().counts, harvest().front.points().size());
+    if (!ledger_.complete() && !options_.only_resume) ledger_.save();
+    if (options_.status == nullptr) return;
+    if (!ledger_.complete()) {
+      options_.status->status().state = Status::State::kStopped;
+      options_.status->status().stopped_by = stopped_by;
+    }
+    write_status();
+  }
+
+  JobFacts facts(const World& world) const {
     JobFacts facts;
+    facts.ranks = world.size();
+    facts.threads = threads_;
+    facts.hosts = world.hosts();
     facts.elapsed_s = seconds_since(begin_);
-    facts.elapsed_all_s = elapsed_s();
-    facts.runs = state_.runs + 1;
-    facts.blocks_resumed = resumed_;
-    facts.checkpoints = saves_;
-    facts.checkpoint_s = save_s_;
+    facts.elapsed_all_s = ledger_.elapsed_s();
+    facts.runs = ledger_.state().runs + 1;
+    facts.blocks_resumed = ledger_.resumed();
+    facts.excluded = course_.excluded;
+    facts.checkpoints = ledger_.saves();
+    facts.checkpoint_s = ledger_.save_s();
+    facts.bookkeeping_s = bookkeeping_s_;
+    if (options_.status != nullptr) facts.status_s = options_.status->spent_s();
     return facts;
   }
 
  private:
-  double elapsed_s() const { return elapsed_before_s_ + seconds_since(begin_); }
+  static Snapshot begun(const JobWork& work) {
+    Snapshot snapshot;
+    snapshot.problem = work.problem;
+    snapshot.plans = work.plans;
+    snapshot.blocks = work.blocks;
+    return snapshot;
+  }
 
-  Snapshot state_;
-  std::filesystem::path path_;
-  double every_s_;
-  bool writes_;
-  std::uint64_t resumed_ = 0;
-  std::uint64_t saves_ = 0;
-  double elapsed_before_s_ = 0;
-  double last_save_s_ = 0;
-  double save_s_ = 0;
+  void look_after(const Report& news) {
+    ledger_.add(news);
+    progress_.update(harvest().counts, harvest().front.points().size());
+    if (!options_.only_resume) ledger_.save_if_due();
+    if (options_.status == nullptr) return;
+    if (options_.status->is_due()) write_status();
+    std::error_code error;
+    asked_to_finish_ = std::filesystem::exists(options_.folder / kFinishName, error);
+  }
+
+  const search::Harvest& harvest() const { return ledger_.state().harvest; }
+
+  void write_status() {
+    Status& status = options_.status->status();
+    status.pace = course_.pace(harvest().counts, seconds_since(begin_));
+    status.counts = harvest().counts;
+    const auto points = harvest().front.points();
+    status.front = points.size();
+    if (!points.empty()) {
+      status.fastest = points.front();
+      status.cheapest = points.back();
+    }
+    status.checkpoints = ledger_.saves();
+    status.last_checkpoint_s = ledger_.saved_at();
+    options_.status->write();
+  }
+
+  const JobOptions& options_;
+  int threads_;
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point saved_ = Clock::now();
+  Ledger ledger_;
+  Course course_;
+  Progress progress_;
+  bool asked_to_finish_ = false;
+  double bookkeeping_s_ = 0;
 };
 
 }  // namespace
@@ -108,44 +130,43 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
   const int threads = options.threads > 0 ? options.threads : world.fair_threads();
 
   const StopSignals signals;
-  const std::optional<Ledger> opened = world.together([&]() -> std::optional<Ledger> {
-    return root ? std::optional<Ledger>(Ledger(work, options)) : std::nullopt;
-  });
-  std::optional<Ledger> ledger = opened;
+  const std::unique_ptr<Overview> overview = world.together(
+      [&] { return root ? std::make_unique<Overview>(world, work, options, threads) : nullptr; });
 
   Team team(threads, work.walker);
-  Share share(world, team, root ? ledger->state().done.complement(work.blocks) : BlockRanges(),
+  Share share(world, team, root ? overview->ledger().state().done.complement(work.blocks) : BlockRanges(),
               options.share);
-  std::optional<Progress> progress;
   if (root) {
-    progress.emplace(options.progress, work.plans, work.excluded, ledger->state().harvest.counts.plans);
-    team.inform(ledger->state().harvest.front);
-    share.on_news = [&](const Report& news) {
-      ledger->add(news);
-      const search::Harvest& harvest = ledger->state().harvest;
-      progress->update(harvest.counts, harvest.front.points().size());
-      ledger->save_if_due();
-    };
+    team.inform(overview->ledger().state().harvest.front);
+    share.on_news = [&](const Report& news) { overview->take(news); };
+    if (options.only_resume) share.stop({StopCause::Kind::kFinish});
   }
+  const auto reason_to_stop = [&]() -> StopCause {
+    if (signals.raised() != 0) return {StopCause::Kind::kSignal, signals.raised()};
+    if (!root) return {};
+    if (overview->asked_to_finish()) return {StopCause::Kind::kFinish};
+    if (seconds_since(options.begun) >= options.time_limit_s) return {StopCause::Kind::kTimeLimit};
+    return {};
+  };
   team.run([&] {
-    if (signals.raised() != 0 && !share.stopped()) share.stop();
+    if (!share.stopped()) {
+      const StopCause cause = reason_to_stop();
+      if (cause.kind != StopCause::Kind::kNone) share.stop(cause);
+    }
     return share.tend();
   });
   world.settle();
 
   JobResult result;
-  result.signal = signals.raised();
+  result.stopped_by = share.stopped_by();
   if (root) {
-    result.complete = ledger->complete();
-    result.harvest = ledger->state().harvest;
-    result.done = ledger->state().done;
-    progress->finish(result.harvest.counts, result.harvest.front.points().size());
-    if (!result.complete) ledger->save();
-    result.facts = ledger->facts();
-    result.facts.ranks = world.size();
-    result.facts.threads = threads;
-    result.facts.hosts = world.hosts();
-    result.keep = [kept = std::make_shared<Ledger>(std::move(*ledger))] { kept->save(); };
+    Ledger& ledger = overview->ledger();
+    overview->end(share.stopped_by());
+    result.complete = ledger.complete();
+    result.harvest = ledger.state().harvest;
+    result.done = ledger.state().done;
+    result.facts = overview->facts(world);
+    result.keep = [kept = std::make_shared<Ledger>(std::move(ledger))] { kept->save(); };
   }
   result.complete = world.broadcast(result.complete ? "1" : "0") == "1";
   return result;

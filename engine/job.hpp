@@ -1,14 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "engine/archive.hpp"
 #include "engine/progress.hpp"
 #include "engine/share.hpp"
+#include "engine/status.hpp"
+#include "engine/stop_cause.hpp"
 #include "engine/team.hpp"
 #include "engine/transport.hpp"
 
@@ -29,6 +33,12 @@ struct JobOptions {
   std::filesystem::path folder;  // for the checkpoint; empty: none is written
   bool fresh = false;            // ignore a checkpoint that is there
   double checkpoint_every_s = 30;
+  // From `begun` on; then the sweep stops as on a signal.
+  double time_limit_s = std::numeric_limits<double>::infinity();
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  bool only_resume = false;      // take up what a former run has saved, and search no further
+  StatusFile* status = nullptr;  // rank 0's, kept up to date if there is one; its folder is looked into for
+                                 // a request to finish
   ShareOptions share;
 };
 
@@ -41,13 +51,17 @@ struct JobFacts {
   double elapsed_all_s = 0;  // and of those it went on from
   std::uint64_t runs = 1;
   std::uint64_t blocks_resumed = 0;
+  std::uint64_t excluded = 0;  // JobWork's, among the counts but no work
   std::uint64_t checkpoints = 0;
   double checkpoint_s = 0;  // spent on writing them
+  double status_s = 0;      // and status.json
+  double bookkeeping_s =
+      0;  // these two, progress and merging what came in: all that rank 0 does beside others
 };
 
 struct JobResult {
   bool complete = false;
-  int signal = 0;           // that stopped it, on this rank; 0: on another
+  StopCause stopped_by;     // if it is not complete
   search::Harvest harvest;  // rank 0 only
   BlockRanges done;         // rank 0 only
   JobFacts facts;           // rank 0 only

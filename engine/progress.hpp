@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
+#include "engine/pace.hpp"
 #include "search/walk.hpp"
 
 namespace trainfront::engine {
@@ -14,9 +14,9 @@ enum class ProgressMode { kAuto, kBar, kPlain, kNone };
 // How far a sweep is, on standard error: one line that is drawn over on a terminal, else a line now and then.
 class Progress {
  public:
-  // `plans` to walk, of which former runs did `covered`. Beside them `excluded` ones count as covered from
-  // the start; the counts that update() gets lack them. kAuto: a bar on a terminal, plain lines elsewhere.
-  Progress(ProgressMode mode, std::uint64_t plans, std::uint64_t excluded, std::uint64_t covered);
+  // The counts that update() gets lack the course's excluded plans. kAuto: a bar on a terminal, plain lines
+  // elsewhere.
+  Progress(ProgressMode mode, const Course& course);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,12 +27,11 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  Pace pace(const search::Counts& counts) const;
   std::string text(const search::Counts& counts, std::size_t front) const;
 
   ProgressMode mode_;
-  std::uint64_t plans_;  // with the excluded ones
-  std::uint64_t excluded_;
-  std::uint64_t covered_before_;
+  const Course course_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_ = Clock::now();
   bool open_line_ = false;

@@ -17,16 +17,21 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
-std::string pack_range(BlockRange range) {
-  std::string bytes(sizeof range, '\0');
-  std::memcpy(bytes.data(), &range, sizeof range);
+// Small plain values travel as they are: all ranks run the same program.
+template <typename Plain>
+std::string pack_plain(const Plain& value) {
+  static_assert(std::is_trivially_copyable_v<Plain>);
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
 }
 
-BlockRange unpack_range(const std::string& bytes) {
-  BlockRange range;
-  std::memcpy(&range, bytes.data(), sizeof range);
-  return range;
+template <typename Plain>
+Plain unpack_plain(const std::string& bytes) {
+  static_assert(std::is_trivially_copyable_v<Plain>);
+  Plain value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
 }
 
 // Points of `now` that `before` lacks; both ascend in time.
@@ -83,12 +88,12 @@ bool Share::tend() {
   return true;
 }
 
-void Share::stop() {
-  if (stopped_) return;
-  stopped_ = true;
-  if (!is_root()) world_.send(parent_, Tag::kStop, {});
+void Share::stop(const StopCause& cause) {
+  if (stopped()) return;
+  stopped_by_ = cause;
+  if (!is_root()) world_.send(parent_, Tag::kStop, pack_plain(cause));
   for (const Child& below : children_) {
-    if (!below.finished) world_.send(below.rank, Tag::kStop, {});
+    if (!below.finished) world_.send(below.rank, Tag::kStop, pack_plain(cause));
   }
   team_.drop_work();
   pool_.clear();
@@ -101,10 +106,10 @@ void Share::handle(const Message& message) {
       child(message.from).asking = true;
       break;
     case Tag::kGrant: {
-      const BlockRange range = unpack_range(message.bytes);
+      const BlockRange range = unpack_plain<BlockRange>(message.bytes);
       asked_ = false;
       if (range.count() == 0) dry_ = true;
-      if (!stopped_) pool_.add(range);
+      if (!stopped()) pool_.add(range);
       break;
     }
     case Tag::kReport: {
@@ -117,7 +122,7 @@ void Share::handle(const Message& message) {
       team_.inform(unpack_front(message.bytes));
       break;
     case Tag::kStop:
-      stop();
+      stop(unpack_plain<StopCause>(message.bytes));
       break;
     case Tag::kTest:
       break;
@@ -142,7 +147,7 @@ void Share::ask_above() {
 
 void Share::answer(Child& below) {
   if (pool_.empty() && !dry_) return;  // it waits until there is more
-  world_.send(below.rank, Tag::kGrant, pack_range(grant(below.ranks)));
+  world_.send(below.rank, Tag::kGrant, pack_plain(grant(below.ranks)));
   below.asking = false;
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/archive.hpp"
 #include "engine/block_ranges.hpp"
+#include "engine/stop_cause.hpp"
 #include "engine/team.hpp"
 #include "engine/transport.hpp"
 
@@ -35,8 +36,9 @@ class Share {
   bool tend();
 
   // No new work from now on, on all ranks; what is begun is finished and reported. May be called on any rank.
-  void stop();
-  bool stopped() const { return stopped_; }
+  void stop(const StopCause& cause);
+  bool stopped() const { return stopped_by_.kind != StopCause::Kind::kNone; }
+  const StopCause& stopped_by() const { return stopped_by_; }
 
   // Rank 0: called with what came in since the last call, about every report_every_s and at the end.
   std::function<void(const Report& news)> on_news;
@@ -72,7 +74,7 @@ class Share {
   BlockRanges pool_;  // handed out to nobody yet
   bool dry_ = false;  // nothing more comes from above
   bool asked_ = false;
-  bool stopped_ = false;
+  StopCause stopped_by_;
   Report news_;         // for above; from below and from the team
   search::Front told_;  // what those below know
   Clock::time_point reported_ = Clock::now();

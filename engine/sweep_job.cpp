@@ -18,24 +18,62 @@
 namespace trainfront::engine {
 namespace {
 
-// Every text of a sweep file that names a file beside it stands for what that file holds.
-void hash_named_files(const inputs::Value& value, const std::filesystem::path& folder, std::uint64_t& hash) {
-  if (value.kind == inputs::Value::Kind::kText && !value.text.empty()) {
-    std::error_code error;
-    const std::filesystem::path path = folder / value.text;
-    if (std::filesystem::is_regular_file(path, error)) hash = fingerprint(read_file(path), hash);
+// What is hashed of a sweep file: its values, so that comments and the order of the sections may change, and
+// for every text that names a file beside it what that file holds.
+class InputHash {
+ public:
+  explicit InputHash(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::uint64_t of(const inputs::Value& root) {
+    std::vector<const inputs::Value::Member*> sections;
+    for (const inputs::Value::Member& section : root.members) sections.push_back(&section);
+    std::sort(sections.begin(), sections.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+    for (const inputs::Value::Member* section : sections) {
+      for (const inputs::Value::Member& member : section->value.members) {
+        if (section->key == "goal" && is_asked_of_the_front(member.key)) continue;
+        add(section->key);
+        add(member);
+      }
+    }
+    return hash_;
   }
-  for (const inputs::Value& item : value.items) hash_named_files(item, folder, hash);
-  for (const inputs::Value::Member& member : value.members) hash_named_files(member.value, folder, hash);
-}
+
+ private:
+  // A deadline and a budget choose from the front; they do not change it.
+  static bool is_asked_of_the_front(const std::string& goal) {
+    return goal == "deadline" || goal == "budget";
+  }
+
+  void add(std::string_view text) {
+    hash_ = fingerprint(text, fingerprint(std::to_string(text.size()), hash_));
+  }
+
+  void add(const inputs::Value::Member& member) {
+    add(member.key);
+    add(member.value);
+  }
+
+  void add(const inputs::Value& value) {
+    add(inputs::describe(value));  // kind, numbers
+    add(value.text);
+    add(std::to_string(value.members.size()));
+    if (value.kind == inputs::Value::Kind::kText && !value.text.empty()) {
+      std::error_code error;
+      const std::filesystem::path path = folder_ / value.text;
+      if (std::filesystem::is_regular_file(path, error)) add(read_file(path));
+    }
+    for (const inputs::Value& item : value.items) add(item);
+    for (const inputs::Value::Member& member : value.members) add(member);
+  }
+
+  std::filesystem::path folder_;
+  std::uint64_t hash_ = kFingerprintSeed;
+};
 
 std::uint64_t input_fingerprint(const std::filesystem::path& file) {
-  const std::string text = read_file(file);
-  std::uint64_t hash = fingerprint(text);
   inputs::Diagnostics faults;
-  const inputs::Document document = inputs::parse_toml(text, file.string(), faults);
-  hash_named_files(document.root, file.parent_path(), hash);
-  return hash;
+  const inputs::Document document = inputs::parse_toml(read_file(file), file.string(), faults);
+  return InputHash(file.parent_path()).of(document.root);
 }
 
 }  // namespace

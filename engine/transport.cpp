@@ -261,6 +261,10 @@ void World::send(int to, Tag tag, std::string bytes) {
   }
 }
 
+std::int64_t World::sent() const {
+  return traffic_->sent;
+}
+
 std::optional<Message> World::poll() {
   traffic_->move();
   std::optional<Message> message = traffic_->deliver();

@@ -43,6 +43,8 @@ class World {
   // long ones travel in pieces.
   void send(int to, Tag tag, std::string bytes);
 
+  std::int64_t sent() const;  // messages so far
+
   // The next message that has wholly arrived; never waits. Also moves what is being sent, so call it often.
   std::optional<Message> poll();
   // The same, sleeping until there is one or the time is over.

@@ -16,7 +16,7 @@ constexpr std::size_t kBlockShapes = 128;
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product) || product >> 63U)
-    throw std::length_error("the space has 2^63 plans or more");
+    throw std::length_error("the space has 2^63 plans or more: give fewer values, or larger steps");
   return product;
 }
 
@@ -55,7 +55,8 @@ Space::Space(Problem problem) : problem_{std::move(problem)} {
         times(times(problem_.gpus.size(), part.list->layouts.size()), part.plans_per_layout);
     if (plans == 0) slices = 0;
     size_ += plans;
-    if (size_ >> 63U) throw std::length_error("the space has 2^63 plans or more");
+    if (size_ >> 63U)
+      throw std::length_error("the space has 2^63 plans or more: give fewer values, or larger steps");
     blocks_ += problem_.gpus.size() * slices;
     parts_.push_back(std::move(part));
   }

@@ -2,160 +2,135 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
+#include <thread>
 
-#include "engine/answer.hpp"
 #include "engine/atomic_file.hpp"
 #include "engine/checkpoint.hpp"
 #include "engine/errors.hpp"
 #include "engine/goal_options.hpp"
-#include "engine/reports/front_files.hpp"
-#include "engine/reports/front_table.hpp"
-#include "engine/reports/html.hpp"
+#include "engine/process.hpp"
 #include "engine/reports/readable.hpp"
-#include "engine/reports/run_json.hpp"
 #include "engine/signals.hpp"
+#include "engine/status.hpp"
+#include "engine/status_reader.hpp"
 #include "engine/sweep_job.hpp"
+#include "engine/sweep_report.hpp"
 #include "engine/terminal.hpp"
+#include "engine/wall_clock.hpp"
 
 namespace trainfront::engine {
 namespace {
 
-constexpr std::size_t kRowsOnTerminal = 30;
+constexpr double kStatusEvery_s = 2;
+constexpr int kBusyTries = 50;  // of 0.1 s
 
-// What rank 0 makes of a finished search.
-class SweepReport {
- public:
-  SweepReport(const SweepOptions& options, const LoadedSweep& sweep, const search::Goal& goal,
-              const JobResult& job, RunReport run)
-      : options_(options),
-        space_(sweep.space),
-        job_(job),
-        run_(std::move(run)),
-        rows_(plan_rows(space_, job.harvest.front)),
-        answer_(find_answer(job.harvest.front, goal)),
-        failure_(why_no_plan(space_, job.harvest, goal, answer_)) {}
-
-  int status() const { return answer_.status(); }
-
-  // What a search has found must not be lost with the files that do not fit on a disk.
-  void write() const {
+// A folder into which a sweep writes already is not for another. One that was just killed may take a moment
+// to go.
+void refuse_busy_folder(const std::filesystem::path& folder, const std::string& host) {
+  for (int wait = 0; std::filesystem::exists(folder / kStatusName); ++wait) {
+    Observed seen;
     try {
-      write_all();
-    } catch (const MachineError& error) {
-      throw MachineError(fmt::format("{}\n{}", error.what(), keep()));
+      seen = observe(folder, utc_seconds(), host);
+    } catch (const UsageError&) {
+      return;  // another program's, or damaged: it is replaced
     }
-  }
-
-  void show() const {
-    if (!failure_.empty()) say(failure_);
-    if (options_.json) return print(json());
-    const std::optional<std::uint64_t> marked =
-        answer_.plan ? std::optional<std::uint64_t>(answer_.plan->index) : std::nullopt;
-    if (!rows_.empty()) print(front_text(rows_, marked, kRowsOnTerminal) + "\n");
-    if (marked)
-      print(fmt::format("* {}:\n{}\n", answer_.criterion, plan_text(space_, plan_row(space_, *marked))));
-  }
-
-  void show_folder() const {
-    if (options_.json) return;
-    print(fmt::format("Written to {0}: front.csv front.json run.json report.html\n", options_.folder));
-  }
-
- private:
-  std::string keep() const {
-    const std::string file = (std::filesystem::path(options_.folder) / kCheckpointName).string();
-    try {
-      job_.keep();
-    } catch (const MachineError& error) {
-      return fmt::format("The finished search could not be kept either ({}).", error.what());
+    if (seen.state != Observed::State::kRunning) return;
+    if (seen.host != host) {
+      return say(
+          fmt::format("warning: a sweep on {} wrote into {} {} ago; if it still runs, both do the same work",
+                      seen.host, folder.string(), readable_duration(seen.age_s)));
     }
-    return fmt::format("The finished search is kept in {}: make room and run the same command again.", file);
-  }
-
-  void write_all() const {
-    const std::filesystem::path folder = options_.folder;
-    write_files({{folder / "front.csv", front_csv(rows_)},
-                 {folder / "front.json", front_json(space_, job_.harvest.counts, rows_)},
-                 {folder / "report.html", report_html(space_, job_.harvest, rows_, answer_, failure_)},
-                 {folder / "run.json", run_json(run_, job_)}});
-    std::error_code error;  // one that stays is read by a rerun, which then has nothing to search
-    std::filesystem::remove(folder / kCheckpointName, error);
-  }
-
-  std::string json() const {
-    JsonWriter json;
-    json.begin_object();
-    write_answer(space_, job_.harvest, answer_, json);
-    json.begin_object("counts");
-    write_counts(job_.harvest.counts, rows_.size(), json);
-    json.end_object().field("folder", options_.folder).begin_array("front");
-    for (const PlanRow& row : rows_) {
-      json.begin_object();
-      write_row(row, json);
-      json.end_object();
+    if (wait == kBusyTries) {
+      throw UsageError(
+          fmt::format("a sweep is writing into {0} (process {1}). trainfront watch {0} shows it; "
+                      "use -o for another folder.",
+                      folder.string(), seen.pid));
     }
-    return json.end_array().end_object().take();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+}
 
-  const SweepOptions& options_;
-  const search::Space& space_;
-  const JobResult& job_;
-  const RunReport run_;
-  const std::vector<PlanRow> rows_;
-  const Answer answer_;
-  const std::string failure_;
-};
+// Makes the folder ready and returns what keeps status.json in it.
+StatusFile open_folder(const SweepOptions& options, const World& world, std::int64_t started_s) {
+  const std::filesystem::path folder = options.folder;
+  refuse_busy_folder(folder, world.host());
+  make_writable_folder(folder);
+  remove_half_written(folder);
+  std::error_code error;
+  std::filesystem::remove(folder / kFinishName, error);  // meant for a former run
+  StatusFile file(folder, kStatusEvery_s);
+  file.status().run = {options.file, world.host(), this_process(), world.size(), 0, 1, started_s};
+  return file;
+}
 
-std::string stopped_json(const SweepOptions& options, const JobResult& job) {
-  JsonWriter json;
-  json.begin_object().field("status", "stopped").field("folder", options.folder);
-  json.field("covered", job.harvest.counts.plans).field("front", job.harvest.front.points().size());
-  return json.end_object().take();
+JobOptions job_options(const SweepOptions& options) {
+  JobOptions wanted;
+  wanted.threads = options.threads;
+  wanted.progress = parse_progress(options.progress);
+  wanted.folder = options.folder;
+  wanted.fresh = options.fresh;
+  wanted.only_resume = options.front_so_far;
+  wanted.checkpoint_every_s = *parse_duration_option("--checkpoint-every", options.checkpoint_every);
+  if (const auto limit_s = parse_duration_option("--time-limit", options.time_limit))
+    wanted.time_limit_s = *limit_s;
+  return wanted;
+}
+
+// Of a sweep that ended early.
+void tell_how_it_stopped(const SweepReport& report, const SweepOptions& options, const JobResult& job,
+                         bool written) {
+  const std::string front = written ? fmt::format("the front so far, {} plans, is in {}, marked as partial",
+                                                  job.harvest.front.points().size(), report.place().string())
+                                    : std::string("nothing was found yet");
+  say(fmt::format("{}; {}. {} in {} has what is done. Run the same command again to go on.",
+                  options.front_so_far ? std::string("searched no further")
+                                       : fmt::format("stopped ({})", name(job.stopped_by)),
+                  front, kCheckpointName, options.folder));
 }
 
 }  // namespace
 
 int run_sweep(const SweepOptions& options, World& world) {
+  const auto begun = std::chrono::steady_clock::now();
   const StopSignals signals;  // one that comes while the files are read counts too
-  const std::string started = utc_now();
+  const std::int64_t started_s = utc_seconds();
   const bool root = world.rank() == 0;
-  JobOptions job_options = world.together([&] {
-    JobOptions wanted;
-    wanted.threads = options.threads;
-    wanted.progress = parse_progress(options.progress);
-    wanted.folder = options.folder;
-    wanted.fresh = options.fresh;
-    wanted.checkpoint_every_s = *parse_duration_option("--checkpoint-every", options.checkpoint_every);
-    return wanted;
-  });
+  JobOptions wanted = world.together([&] { return job_options(options); });
+  wanted.begun = begun;
   const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const search::Goal goal = world.together(
       [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
-  world.together([&] {
-    if (root) make_writable_folder(options.folder);
-    return true;
+  std::optional<StatusFile> status_file = world.together([&]() -> std::optional<StatusFile> {
+    // Who only looks at what is saved must not disturb a sweep that runs.
+    if (!root || options.front_so_far) return std::nullopt;
+    return open_folder(options, world, started_s);
   });
+  if (status_file) wanted.status = &*status_file;
   if (root) {
     for (const std::string& note : sweep.notes) say("note: " + note);
   }
 
-  const JobResult job = run_sweep_job(world, sweep, options.brute_force, job_options);
-  if (!job.complete) {
-    if (root) {
-      say(fmt::format("stopped; {} is saved in {}. Run the same command again to go on.", kCheckpointName,
-                      options.folder));
-      if (options.json) print(stopped_json(options, job));
-    }
-    return kResumable;
-  }
+  const JobResult job = run_sweep_job(world, sweep, options.brute_force, wanted);
   const int status = world.together([&] {
     if (!root) return int{kDone};
-    const RunReport run{"done", options.file, started, options.brute_force, sweep.notes};
-    const SweepReport report(options, sweep, goal, job, run);
-    report.show();  // first: a full disk must not take the answer along
-    report.write();
-    report.show_folder();
+    const RunReport run{job.complete ? "done" : "stopped", options.file, utc_text(started_s),
+                        options.brute_force, sweep.notes};
+    const SweepReport report(options.folder, sweep, goal, job, run);
+    report.show(options.json);  // first: a full disk must not take the answer along
+    const bool writes = job.complete || job.done.count() > 0;
+    if (writes) report.write();
+    if (!job.complete) {
+      tell_how_it_stopped(report, options, job, writes);
+    } else if (!options.json) {
+      print(fmt::format("Written to {0}: front.csv front.json run.json report.html\n", options.folder));
+    }
+    if (status_file && job.complete) {
+      status_file->status().state = Status::State::kFinished;
+      status_file->write();
+    }
     return report.status();
   });
   return std::stoi(world.broadcast(std::to_string(status)));

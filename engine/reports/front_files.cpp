@@ -28,13 +28,15 @@ class CsvSink : public FieldSink {
 
 }  // namespace
 
-std::string front_csv(std::span<const PlanRow> rows) {
+std::string front_csv(std::span<const PlanRow> rows, bool partial) {
   HeaderSink header;
   write_fields(PlanRow{}, header);
+  if (partial) header.truth("partial", true);
   std::string csv = inputs::csv_line(header.names);
   for (const PlanRow& row : rows) {
     CsvSink line;
     write_fields(row, line);
+    if (partial) line.truth("partial", true);
     csv += inputs::csv_line(line.fields);
   }
   return csv;
@@ -90,10 +92,27 @@ void write_counts(const search::Counts& counts, std::size_t front, JsonWriter& j
   json.field("front", front);
 }
 
+void write_remaining(const search::Space& space, const Remaining& remaining, JsonWriter& json) {
+  json.field("partial", true).begin_object("remaining").field("plans", remaining.plans);
+  json.field("share", remaining.share).begin_array("hardware");
+  for (const Remaining::Part& part : remaining.parts) {
+    const costmodel::Hardware& hardware =
+        space.problem().hardware[static_cast<std::size_t>(part.hardware)].hardware;
+    json.begin_object().field("device", hardware.device.id).field("gpus_per_node", hardware.gpus_per_node);
+    json.field("network", hardware.network.kind).field("plans", part.plans).field("share", part.share);
+    json.begin_array("gpus");
+    for (const std::int64_t gpus : part.gpus) json.value(gpus);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+}
+
 std::string front_json(const search::Space& space, const search::Counts& counts,
-                       std::span<const PlanRow> rows) {
+                       std::span<const PlanRow> rows, const Remaining* remaining) {
   JsonWriter json;
-  json.begin_object().field("schema", 1).begin_object("problem");
+  json.begin_object().field("schema", 1);
+  if (remaining != nullptr) write_remaining(space, *remaining, json);
+  json.begin_object("problem");
   write_problem(space, json);
   json.end_object().begin_object("counts");
   write_counts(counts, rows.size(), json);

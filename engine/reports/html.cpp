@@ -27,6 +27,7 @@ svg text { fill: #444; } .grid { stroke: #ddd; } .front { fill: none; stroke: #8
 table { border-collapse: collapse; font-size: 0.85rem; white-space: nowrap; }
 th, td { padding: 0.25rem 0.6rem; text-align: left; border-bottom: 1px solid #ddd; }
 tr.marked td { background: #fbe9e1; font-weight: 600; fill: inherit; }
+.partial { background: #fbe9e1; padding: 0.6rem; font-weight: 600; }
 pre { background: #f5f5f5; padding: 0.8rem; overflow-x: auto; }
 )";
 
@@ -91,10 +92,27 @@ std::string counts_list(const search::Counts& counts) {
   return html + "</ul>\n";
 }
 
+std::string partial_notice(const search::Space& space, const Remaining& remaining) {
+  std::string html = fmt::format(
+      "<p class=\"partial\">This sweep ended early: {} of the plans were not looked at, and better ones may "
+      "be "
+      "among them.</p>\n<ul>\n",
+      readable_percent(remaining.share));
+  for (const Remaining::Part& part : remaining.parts) {
+    const costmodel::Hardware& hardware =
+        space.problem().hardware[static_cast<std::size_t>(part.hardware)].hardware;
+    html += fmt::format("<li>{} of the plans on {}, at {} GPU counts from {} to {}</li>\n",
+                        readable_percent(part.share), html_escape(hardware.device.id), part.gpus.size(),
+                        part.gpus.front(), part.gpus.back());
+  }
+  return html + "</ul>\n";
+}
+
 }  // namespace
 
 std::string report_html(const search::Space& space, const search::Harvest& harvest,
-                        std::span<const PlanRow> rows, const Answer& answer, const std::string& failure) {
+                        std::span<const PlanRow> rows, const Answer& answer, const std::string& failure,
+                        const Remaining* remaining) {
   const search::Problem& problem = space.problem();
   const std::string model = problem.model.name.empty() ? "the model" : problem.model.name;
   std::optional<std::uint64_t> marked;
@@ -108,6 +126,7 @@ std::string report_html(const search::Space& space, const search::Harvest& harve
                       readable_count(static_cast<double>(costmodel::count_parameters(problem.model).total)),
                       readable_count(problem.recipe.tokens), problem.recipe.sequence_length,
                       name(problem.recipe.precision));
+  if (remaining != nullptr) html += partial_notice(space, *remaining);
   if (answer.plan) {
     const PlanRow answer_row = plan_row(space, *marked);
     html += "<h2>Answer: " + html_escape(answer.criterion) + "</h2>\n<pre>" +

@@ -1,11 +1,10 @@
 #include "engine/reports/run_json.hpp"
 
-#include <array>
 #include <cstdint>
-#include <ctime>
 #include <numeric>
 
 #include "engine/reports/json_writer.hpp"
+#include "engine/wall_clock.hpp"
 #include "search/walk.hpp"
 
 namespace trainfront::engine {
@@ -15,8 +14,9 @@ std::string run_json(const RunReport& report, const JobResult& job) {
   const search::Counts& counts = job.harvest.counts;
   JsonWriter json;
   json.begin_object().field("schema", 1).field("status", report.status).field("complete", job.complete);
+  if (!job.complete) json.field("partial", true).field("stopped_by", name(job.stopped_by));
   json.field("trainfront", TRAINFRONT_VERSION).field("sweep_file", report.sweep_file);
-  json.field("started", report.started).field("finished", utc_now());
+  json.field("started", report.started).field("finished", utc_text(utc_seconds()));
   json.field("elapsed_s", facts.elapsed_s).field("elapsed_all_runs_s", facts.elapsed_all_s);
   json.field("runs", facts.runs).field("ranks", facts.ranks).field("threads_per_rank", facts.threads);
   json.begin_array("hosts");
@@ -31,21 +31,13 @@ std::string run_json(const RunReport& report, const JobResult& job) {
                counts.pruned[static_cast<std::size_t>(bound)]);
   }
   json.end_object();
-  json.field("plans_per_s",
-             facts.elapsed_all_s > 0 ? static_cast<double>(counts.plans) / facts.elapsed_all_s : 0.0);
+  const auto walked = static_cast<double>(counts.plans - facts.excluded);
+  json.field("plans_per_s", facts.elapsed_all_s > 0 ? walked / facts.elapsed_all_s : 0.0);
   json.field("blocks_resumed", facts.blocks_resumed).field("checkpoints", facts.checkpoints);
-  json.field("checkpoint_s", facts.checkpoint_s).begin_array("notes");
+  json.field("checkpoint_s", facts.checkpoint_s);
+  json.field("status_s", facts.status_s).field("bookkeeping_s", facts.bookkeeping_s).begin_array("notes");
   for (const std::string& note : report.notes) json.value(note);
   return json.end_array().end_object().take();
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 }  // namespace trainfront::engine

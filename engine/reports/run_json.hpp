@@ -19,7 +19,4 @@ struct RunReport {
 // run.json. The harvest is the job's.
 std::string run_json(const RunReport& report, const JobResult& job);
 
-// The present time as 2026-11-29T15:04:05Z.
-std::string utc_now();
-
 }  // namespace trainfront::engine
