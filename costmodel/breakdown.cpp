@@ -42,7 +42,8 @@ class Ledger {
 };
 
 void add_node(Ledger& ledger, const GraphNode& node, const StepGraph& step, int stages) {
-  const auto chunk = static_cast<std::size_t>(node.chunk * stages + node.stage);
+  const auto chunk = static_cast<std::size_t>(node.chunk) * static_cast<std::size_t>(stages) +
+                     static_cast<std::size_t>(node.stage);
   switch (node.work) {
     case Work::kForward:
       ledger.add(node.stage, step.chunks[chunk][Pass::kForward]);

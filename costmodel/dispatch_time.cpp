@@ -32,7 +32,8 @@ double places_visited(double places, const Dispatch& dispatch) {
   if (places >= groups) return chosen * visited(places / groups, std::max(1.0, dispatch.copies / chosen));
   // A place holds several groups and is visited unless none of them is chosen.
   double missed = 1;
-  for (double i = 0; i < groups / places; ++i) missed *= std::max(0.0, 1 - chosen / (groups - i));
+  const auto groups_of_a_place = static_cast<int>(std::ceil(groups / places));
+  for (int i = 0; i < groups_of_a_place; ++i) missed *= std::max(0.0, 1 - chosen / (groups - i));
   return places * (1 - missed);
 }
 

@@ -166,7 +166,7 @@ GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start
   score.by_shape = summarize(held_out_errors(samples, shape_key, fit_seen, predict));
   score.by_size = summarize(held_out_errors(samples, size_key, fit_seen, predict));
 
-  const GemmFit fit = fit_seen(samples);
+  GemmFit fit = fit_seen(samples);
   score.other_sources =
       score_other_sources(others, sources, [&](const GemmSample& sample) { return predict(fit, sample); });
   return fit;

@@ -14,7 +14,7 @@ struct Vertex {
 }  // namespace
 
 std::vector<double> minimize(const std::function<double(const std::vector<double>&)>& cost,
-                             std::vector<double> start, double step, int rounds) {
+                             const std::vector<double>& start, double step, int rounds) {
   const std::size_t dims = start.size();
   std::vector<Vertex> simplex(dims + 1, {start, 0});
   for (std::size_t i = 0; i < dims; ++i) simplex[i + 1].at[i] += step;

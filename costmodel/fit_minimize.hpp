@@ -9,6 +9,6 @@ namespace trainfront::costmodel {
 // method of Nelder and Mead (Computer Journal 7, 1965), which needs no derivatives. A local minimum after
 // `rounds` rounds.
 std::vector<double> minimize(const std::function<double(const std::vector<double>&)>& cost,
-                             std::vector<double> start, double step, int rounds);
+                             const std::vector<double>& start, double step, int rounds);
 
 }  // namespace trainfront::costmodel

@@ -109,6 +109,7 @@ std::string batches_text(std::int64_t global_batch, std::int64_t unit) {
 }
 
 std::string largest_dp_text(std::int64_t global_batch, const Layout& layout, std::int64_t rounds_unit) {
+  if (layout.micro_batch < 1 || rounds_unit < 1) return "";
   for (std::int64_t dp = std::min<std::int64_t>(layout.dp, global_batch / layout.micro_batch); dp >= 1;
        --dp) {
     if (global_batch % (dp * layout.micro_batch * rounds_unit) == 0) {
@@ -199,7 +200,7 @@ std::string explain_expert_tensor(const Question& question) {
 
 std::string explain_zero(const Question& question) {
   const Layout& layout = question.layout;
-  const std::string found = "zero " + number(layout.zero);
+  std::string found = "zero " + number(layout.zero);
   switch (layout.framework) {
     case Framework::kMegatron:
       return found +
