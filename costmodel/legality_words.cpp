@@ -109,10 +109,10 @@ std::string batches_text(std::int64_t global_batch, std::int64_t unit) {
 }
 
 std::string largest_dp_text(std::int64_t global_batch, const Layout& layout, std::int64_t rounds_unit) {
-  if (layout.micro_batch < 1 || rounds_unit < 1) return "";
-  for (std::int64_t dp = std::min<std::int64_t>(layout.dp, global_batch / layout.micro_batch); dp >= 1;
-       --dp) {
-    if (global_batch % (dp * layout.micro_batch * rounds_unit) == 0) {
+  const std::int64_t a_replica = layout.micro_batch * rounds_unit;
+  if (a_replica < 1 || global_batch % a_replica != 0) return "";
+  for (std::int64_t dp = std::min<std::int64_t>(layout.dp, global_batch / a_replica); dp >= 1; --dp) {
+    if (global_batch / a_replica % dp == 0) {
       return "; largest legal dp up to " + number(layout.dp) + ": " + number(dp);
     }
   }
