@@ -1,7 +1,6 @@
 #include "engine/checkpoint.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,28 +8,13 @@
 #include "engine/atomic_file.hpp"
 #include "engine/errors.hpp"
 #include "engine/fingerprint.hpp"
+#include "tests/engine/folder.hpp"
 
 using namespace trainfront::engine;
 namespace search = trainfront::search;
+using trainfront::tests::Folder;
 
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string made = (std::filesystem::temp_directory_path() / "trainfront-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(made.data()) != nullptr);
-    path_ = made;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 Snapshot some_snapshot() {
   Snapshot snapshot;

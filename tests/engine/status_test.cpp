@@ -11,29 +11,15 @@
 #include "engine/errors.hpp"
 #include "engine/status_reader.hpp"
 #include "engine/wall_clock.hpp"
+#include "tests/engine/folder.hpp"
 
 using namespace trainfront::engine;
 namespace search = trainfront::search;
+using trainfront::tests::Folder;
 
 namespace {
 
 constexpr std::int64_t kNoon_s = 1'764'417'600;  // 2025-11-29T12:00:00Z
-
-class Folder {
- public:
-  Folder() {
-    std::string made = (std::filesystem::temp_directory_path() / "trainfront-status-XXXXXX").string();
-    REQUIRE(::mkdtemp(made.data()) != nullptr);
-    path_ = made;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 Status some_status() {
   Status status;
