@@ -72,8 +72,8 @@ std::string status_json(const Status& status) {
   return json.end_object().take();
 }
 
-StatusFile::StatusFile(std::filesystem::path folder, double every_s)
-    : path_(std::move(folder) / kStatusName), every_s_(every_s) {}
+StatusFile::StatusFile(const std::filesystem::path& folder, double every_s)
+    : path_(folder / kStatusName), every_s_(every_s) {}
 
 bool StatusFile::is_due() const {
   return Clock::now() >= next_;

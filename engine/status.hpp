@@ -54,7 +54,7 @@ std::string status_json(const Status& status);
 // take it is no reason to stop a sweep: that is said once.
 class StatusFile {
  public:
-  StatusFile(std::filesystem::path folder, double every_s);
+  StatusFile(const std::filesystem::path& folder, double every_s);
 
   Status& status() { return status_; }  // to fill in before due() or write()
   // Time for another write: every `every_s`, or as seldom as keeps writing below 0.5 % of the time.

@@ -1,5 +1,6 @@
 #include "engine/transport.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <mpi.h>
 #include <sched.h>
@@ -35,6 +36,25 @@ class Nap {
 
  private:
   std::chrono::microseconds length_{10};
+};
+
+// Standard output is for answers, often JSON. While this lives, what MPI's libraries print there goes to
+// standard error: UCX complains on standard output where the machine has no /sys/class/net.
+class AnswersOnly {
+ public:
+  AnswersOnly() : kept_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
+    if (kept_ >= 0) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~AnswersOnly() {
+    if (kept_ < 0) return;
+    ::dup2(kept_, STDOUT_FILENO);
+    ::close(kept_);
+  }
+  AnswersOnly(const AnswersOnly&) = delete;
+  AnswersOnly& operator=(const AnswersOnly&) = delete;
+
+ private:
+  int kept_;
 };
 
 void sleep_until_done(MPI_Request* request) {
@@ -176,6 +196,7 @@ struct World::Traffic {
 };
 
 World::World() : traffic_(std::make_unique<Traffic>()) {
+  const AnswersOnly quiet;
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &traffic_->comm);

@@ -109,9 +109,7 @@ int run_sweep(const SweepOptions& options, World& world) {
     return open_folder(options, world, started_s);
   });
   if (status_file) wanted.status = &*status_file;
-  if (root) {
-    for (const std::string& note : sweep.notes) say("note: " + note);
-  }
+  if (root) say_notes(sweep.notes);
 
   const JobResult job = run_sweep_job(world, sweep, options.brute_force, wanted);
   const int status = world.together([&] {

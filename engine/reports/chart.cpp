@@ -48,7 +48,7 @@ double Axis::place(double value) const {
 std::vector<double> Axis::ticks() const {
   std::vector<double> ticks;
   if (logarithmic_) {
-    for (double power = std::floor(low_); power <= high_; ++power) {
+    for (int power = static_cast<int>(std::floor(low_)); power <= high_; ++power) {
       for (const double digit : {1.0, 2.0, 5.0}) {
         const double value = digit * std::pow(10.0, power);
         if (place(value) >= 0 && place(value) <= 1) ticks.push_back(value);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "costmodel/flops.hpp"
 #include "costmodel/framework_profile.hpp"
@@ -33,12 +34,14 @@ void drop_residues(costmodel::StepParts& parts) {
 }
 
 std::string_view largest(const std::vector<NamedPart>& parts, bool overheads_only) {
-  const NamedPart* best = nullptr;
+  std::string_view name;
+  double most_s = -std::numeric_limits<double>::infinity();
   for (const NamedPart& part : parts) {
-    if (overheads_only && is_useful(part.name)) continue;
-    if (best == nullptr || part.seconds > best->seconds) best = &part;
+    if ((overheads_only && is_useful(part.name)) || part.seconds <= most_s) continue;
+    name = part.name;
+    most_s = part.seconds;
   }
-  return best->name;
+  return name;
 }
 
 class JsonSink : public FieldSink {

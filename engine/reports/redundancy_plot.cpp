@@ -51,14 +51,16 @@ std::string frame(const Panel& p, const std::string& label) {
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" stroke=\"#888\"/>\n",
       p.left, p.top, p.width, p.height);
   const double step = tick_step(p.y_max - p.y_min);
-  for (double value = std::ceil(p.y_min / step - 1e-9) * step; value <= p.y_max + 1e-9; value += step) {
+  for (int tick = static_cast<int>(std::ceil(p.y_min / step - 1e-9)); tick * step <= p.y_max + 1e-9; ++tick) {
+    const double value = tick * step;
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>"
         "<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}</text>\n",
-        p.left, p.left + p.width, p.y(value), p.left - 6, p.y(value) + 4, std::abs(value) < 1e-9 ? 0 : value);
+        p.left, p.left + p.width, p.y(value), p.left - 6, p.y(value) + 4, value);
   }
   const double r_step = std::max(1.0, tick_step(p.x_max - p.x_min));
-  for (double r = std::ceil(p.x_min / r_step) * r_step; r <= p.x_max; r += r_step) {
+  for (int tick = static_cast<int>(std::ceil(p.x_min / r_step)); tick * r_step <= p.x_max; ++tick) {
+    const double r = tick * r_step;
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", p.x(r),
                        p.top + p.height + 16, r);
   }

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 namespace trainfront::search {
 namespace {
 
@@ -120,7 +122,7 @@ TEST_CASE("Of thousands of equal points one stays, whatever way they come") {
         std::vector<Point>{{3, 4, 1}, {9, 1, 7}});
 }
 
-TEST_CASE("A front of a million points is built from pieces, merged and asked") {
+TEST_CASE("A front of a million points is built from pieces, merged and asked" * doctest::skip(kSanitized)) {
   constexpr std::uint64_t kPoints = 1'000'000;
   constexpr std::uint64_t kStride = 611'953;  // prime to the number of points: they come in no order
   const auto point = [](std::uint64_t i) {

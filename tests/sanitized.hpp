@@ -1,0 +1,13 @@
+#pragma once
+
+namespace trainfront {
+
+// Built with AddressSanitizer, where memory and time cost several times as much: tests of sheer size are not
+// run.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace trainfront
