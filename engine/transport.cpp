@@ -269,7 +269,7 @@ void World::settle() {
   }
 }
 
-void World::send(int to, Tag tag, std::string bytes) {
+void World::send(int to, Tag tag, const std::string& bytes) {
   ++traffic_->sent;
   const std::uint64_t total = bytes.size();
   std::string first(sizeof total, '\0');

@@ -41,7 +41,7 @@ class World {
 
   // Starts to send and returns at once; messages of one tag between two ranks arrive in order. Any length:
   // long ones travel in pieces.
-  void send(int to, Tag tag, std::string bytes);
+  void send(int to, Tag tag, const std::string& bytes);
 
   std::int64_t sent() const;  // messages so far
 

@@ -21,7 +21,7 @@ MonteCarloTrial run_trial(const MonteCarlo& setup, const StackOrder& initial, co
   double stacked = 0;
   double above = 0;
   int depth = setup.sub_shards;
-  for (int lost = 0;; ++lost) {
+  for (int lost = 0; lost < n; ++lost) {
     const int left = n - lost;
     const double dwell = 1.0 / (setup.rate_falls ? left : n);
     time += dwell;

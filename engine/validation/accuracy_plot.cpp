@@ -65,7 +65,7 @@ std::string axes(const Range& range) {
   std::string svg =
       fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#888\"/>\n",
                   kLeft, kTop, kSide, kSide);
-  for (double decade = range.low; decade <= range.high; ++decade) {
+  for (int decade = static_cast<int>(range.low); decade <= range.high; ++decade) {
     const double at = range.place(std::pow(10, decade));
     const std::string label = fmt::format("{:g}", std::pow(10, decade));
     svg += fmt::format("<path d=\"M{:.1f} {:.1f}v{:.1f}M{:.1f} {:.1f}h{:.1f}\" stroke=\"#ddd\"/>\n",
