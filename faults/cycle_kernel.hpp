@@ -7,9 +7,8 @@
 #include "faults/cycle.hpp"
 
 // Time-to-train in three stages, for the search's inner loop: a CycleColumn per (N, protection), CycleSums
-// per step model (tens of ns), and time_to_train() per environment (one square root, one division, no
-// branches: loops over environments vectorise). Every path goes through these very expressions, so that all
-// give the same bits.
+// per step model (tens of ns), and time_to_train() per environment (two divisions, no branches: loops over
+// plans vectorise). Every path goes through these very expressions, so that all give the same bits.
 namespace trainfront::faults {
 
 // Goodput below a thousandth is called no progress: the time is infinite, not a huge number.
@@ -143,8 +142,8 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
 struct CycleRate {
   double failure_rate = 0;
   double efficiency = 1;  // g: what checkpoints and lost work leave (efficiency.hpp), s = sqrt(2 U T_s f/D)
-  double interval = 0;    // between two checkpoints, over the mean time up: best, were steps divisible
-  double losing = 0;      // at_risk; of two levels, the quick one's: (1 - q) of it
+  double interval = 0;    // best between two checkpoints, were steps divisible: times R - Q f, in steps
+  double losing = 0;      // at_risk f g/2; of two levels, the quick one's: (1 - q) of it
   double cycle = 0;       // D + down f: mean length of a cycle, in MTBFs of one unit
   bool progress = true;
 };
@@ -173,9 +172,10 @@ inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   CycleRate rate;
   rate.failure_rate = f;
   const double kept = efficiency(c.efficiency, s);
-  rate.losing = c.at_risk * quick;
-  rate.interval = rate.losing > 0 ? (1 - kept) / rate.losing : 0;
+  const double losing = c.at_risk * quick;
+  rate.interval = losing * f > 0 ? (1 - kept) / (losing * f) : 0;
   rate.efficiency = kept * deep_efficiency(c, e, deep_s);
+  rate.losing = 0.5 * losing * f * rate.efficiency;
   rate.cycle = c.dwell * (1 + down * f * c.dwell_inverse);
   rate.progress = (s < kSlowestSave) & (deep_s < kSlowestSave);
   return rate;
@@ -191,36 +191,44 @@ inline double unpatched_steps(const CycleSums& c, double f) {
 // (n - n_c)^2/n, which changes from n to n + 1 where n_c^2 = n (n + 1).
 inline double best_whole(double ideal) {
   constexpr double kRounder = 6755399441055744.0;  // 1.5 x 2^52: its neighbours are whole numbers
-  const double nearest = (std::sqrt(ideal * ideal + 0.25) + kRounder) - kRounder;
-  return nearest > 1 ? nearest : 1;
+  const double nearest = (ideal + kRounder) - kRounder;
+  const double whole = ideal * ideal > nearest * (nearest + 1) ? nearest + 1 : nearest;
+  return whole > 1 ? whole : 1;
 }
 
-// Checkpoints are written between steps. With K steps in a cycle the best interval is n_c = K x `interval`
-// steps long; a whole number n costs x = U (n - n_c)^2/(2 K n) more, that is all that is lost where n_c is
-// near 0 and a checkpoint follows each step. As in x'/(e^x' - 1) for x' = 2x, failures being exponential.
-inline double whole_steps(double steps, double interval, double losing) {
-  const double ideal = steps * interval < 1e12 ? steps * interval : 1e12;
-  const double whole = best_whole(ideal);
-  const double off = ideal - whole;
-  const double x = off * off * losing / (2 * steps * whole);
-  return 1 / (1 + x * (1 + x * (2.0 / 3 + x * (1.0 / 3))));
-}
+// Checkpoints are written between steps. With K = (R - Q f)/f steps in a cycle a whole number n of them costs
+// x = U (n - n_c)^2/(2 K n) more than the best interval n_c, that is all that is lost where n_c is near 0 and
+// a checkpoint follows each step. As in (e^2x - 1)/2x, failures being exponential.
+struct WholeSteps {
+  double number = 1;   // n
+  double inverse = 0;  // 1/(n (R - Q f) g)
+  double longer = 1;   // 1 + x + ..., never less than 1
+};
 
-// Steps per MTBF in a cycle that stay, of those that patches leave.
-inline double kept_steps(double unpatched, const CycleRate& rate) {
-  return unpatched * rate.efficiency * whole_steps(unpatched / rate.failure_rate, rate.interval, rate.losing);
+inline WholeSteps whole_steps(double unpatched, const CycleRate& rate) {
+  constexpr double kMost = 1e12;
+  const double divisible = unpatched * rate.interval;
+  const double ideal = divisible < kMost ? divisible : kMost;
+  WholeSteps whole;
+  whole.number = best_whole(ideal);
+  whole.inverse = 1 / (unpatched * rate.efficiency * whole.number);
+  const double off = ideal - whole.number;
+  const double x = off * off * rate.losing * whole.inverse;
+  whole.longer = 1 + x * (1 + x * (2.0 / 3 + x * (1.0 / 3)));
+  return whole;
 }
 
 // Seconds for `steps` steps: steps (D + down f)/((R - Q f) g), f the failure rate of one unit, down the
-// restart or voluntary restart at the end of a cycle, Q f less where failures share a step and g less where
-// checkpoints wait for a step's end. Falls when f falls,
-// rises with restart, save and stop times. Infinity: no progress. Of `c` it uses work_rate,
-// patch_steps, shared, shared_twice, most_shared, last_patch_s and step_s.
+// restart or voluntary restart at the end of a cycle, Q f less where failures share a step, and longer where
+// checkpoints wait for a step's end. Falls when f falls, rises with restart, save and stop times. Infinity:
+// no progress. Of `c` it uses work_rate, patch_steps, shared, shared_twice, most_shared, last_patch_s and
+// step_s.
 inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
   const double f = rate.failure_rate;
   const double cycle = rate.cycle + c.last_patch_s * f;
   const double unpatched = unpatched_steps(c, f);
-  const double time = steps * cycle / kept_steps(unpatched, rate);
+  const WholeSteps whole = whole_steps(unpatched, rate);
+  const double time = steps * cycle * (whole.number * whole.inverse) * whole.longer;
   const double without = steps * c.step_s;
   const bool progress = rate.progress & (unpatched > 0) & (time <= kMostSlowdown * without);
   const double with_failures = progress ? time : std::numeric_limits<double>::infinity();

@@ -21,12 +21,13 @@ inline CycleShares cycle_shares(const CycleColumn& column, const CycleSums& sums
   const double f = terms.failure_rate;
   const double work = unpatched_steps(sums, f);
   if (!(work > 0)) return shares;
-  shares.kept = kept_steps(work, rate) / work;
+  const WholeSteps whole = whole_steps(work, rate);
+  shares.kept = rate.efficiency / whole.longer;
   const double at_work_s = (sums.dwell - column.restart_dwell) / f;
   double saves = 0;  // per kept time: of the intervals that stay
   if (rate.losing > 0) {
     const double step_s = at_work_s / (work / f);
-    shares.interval_s = best_whole(rate.interval * (work / f)) * step_s + terms.save_s;
+    shares.interval_s = whole.number * step_s + terms.save_s;
     saves += terms.save_s / (shares.interval_s - terms.save_s);
   }
   const double deep_losing = sums.at_risk * terms.deep_share;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -304,4 +305,24 @@ TEST_CASE("rare failures: the best interval is Young's") {
         run.availability ==
         doctest::Approx((mtbf_s - 40 / std::expm1(run.interval_s / mtbf_s)) / (mtbf_s + 600)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("between two checkpoints lie the whole steps that lose least") {
+  for (double ideal = 0; ideal < 40; ideal += 0.01) {
+    const auto loss = [&](double steps) { return (steps - ideal) * (steps - ideal) / steps; };
+    const double whole = best_whole(ideal);
+    CHECK(whole == std::floor(whole));
+    double least = kInfinity;
+    for (double other = 1; other < 50; ++other) least = std::min(least, loss(other));
+    CHECK(loss(whole) <= least * (1 + 1e-12) + 1e-12);
+  }
+  CHECK(best_whole(0) == 1);
+  CHECK(best_whole(1e12 + 0.75) == 1e12 + 1);
+  // Five steps in a cycle that loses work with each: x = U (n - n_c)^2/(2 K n) at n_c = 2.6, n = 3, K = 5.
+  const CycleRate rate{.failure_rate = 0.2, .efficiency = 0.5, .interval = 2.6, .losing = 0.5 * 0.2 * 0.5};
+  const WholeSteps whole = whole_steps(1, rate);
+  const double x = 0.4 * 0.4 / (2 * 5 * 3);
+  CHECK(whole.number == 3);
+  CHECK(whole.number * whole.inverse == doctest::Approx(2));
+  CHECK(whole.longer == doctest::Approx(std::expm1(2 * x) / (2 * x)).epsilon(1e-8));
 }
