@@ -134,8 +134,9 @@ FrameworkProfile megatron_deepspeed_2023() {
 // nanotron: the Ultra-Scale Playbook's runs on H100 with EFA
 // (huggingface.co/spaces/nanotron/ultrascale-playbook). The host floor with tensor and pipeline parallelism
 // over several nodes is as measured, its cause unknown; so are the stalls of 0.6 s a transfer (which blocks
-// both ends) that nearly all pipelined runs on 512 GPUs or with 32 tensor ranks show, and most of those with
-// 2 to 16 replicas under ZeRO-0 on 32 to 128 GPUs.
+// both ends) that nearly all pipelined runs on 512 GPUs or with 32 tensor ranks show, those on 256 GPUs with
+// 32 replicas or more under ZeRO-1, and most of those with 2 to 16 replicas under ZeRO-0 on 32 to 128 GPUs.
+// ZeRO-0 without a pipeline loses as much a micro-batch on 512 GPUs, and reduces its gradients at 3 GB/s.
 FrameworkProfile nanotron_2025() {
   FrameworkProfile profile;
   profile.name = "nanotron-2025";
@@ -151,12 +152,15 @@ FrameworkProfile nanotron_2025() {
   profile.host_pipelined_s = {0, 8.3e-3, 13e-3, 21.5e-3, 46e-3, 88e-3};
   profile.tensor_parallel_exposed = 1;
   profile.transfer_extra_s = 0.5e-3;
-  profile.transfer_stall_s = 0.6;
-  profile.stall_from_gpus = 512;
-  profile.stall_from_tensor_degree = 32;
-  profile.stall_unsharded_below_replicas = 32;
-  profile.stall_unsharded_from_gpus = 32;
-  profile.stall_unsharded_to_gpus = 128;
+  profile.stalls = {.seconds = 0.6,
+                    .from_gpus = 512,
+                    .from_tensor_degree = 32,
+                    .from_replicas = 32,
+                    .sharded_from_gpus = 256,
+                    .unsharded_below_replicas = 32,
+                    .unsharded_from_gpus = 32,
+                    .unsharded_to_gpus = 128,
+                    .reduce_s_per_parameter = 1.7e-9};
   profile.split = SplitPolicy::kByCost;
   profile.gradient_reduce_hidden = 0.5;
   profile.sharded_reduce_hidden = 0.05;
@@ -272,6 +276,7 @@ FrameworkProfile deepspeed_2026() {
   FrameworkProfile profile;
   profile.name = "deepspeed-2026";
   profile.framework = Framework::kDeepspeed;
+  profile.has_runs = false;
   profile.memory_bound_scale = 2.0;
   profile.accumulation_bytes = 2;
   profile.gradient_bytes = 2;

@@ -27,11 +27,29 @@ enum class Dispatcher : std::uint8_t { kAllToAll, kDeduplicated };
 // tensor-parallel degree 1, 2, 4, 8, 16, 32: an effect seen in one framework only. 0: none.
 using HostByTensorDegree = std::array<double, 6>;
 
+// What blocking operations across nodes lose on large runs; as measured, cause unknown. 0: never.
+struct Stalls {
+  double seconds = 0;  // per pipeline transfer where a pipelined run stalls
+  // It does from so many GPUs or tensor ranks on, with sharding (ZeRO-1 and more) and so many replicas from
+  // fewer GPUs on, and without sharding with 2 replicas to below so many on a range of GPUs.
+  int from_gpus = 0;
+  int from_tensor_degree = 0;
+  int from_replicas = 0;
+  int sharded_from_gpus = 0;
+  int unsharded_below_replicas = 0;
+  int unsharded_from_gpus = 0;
+  int unsharded_to_gpus = 0;
+  // Unsharded runs without a pipeline on from_gpus GPUs and from_replicas replicas lose the same once a
+  // micro-batch, twice where tensor parallelism spans nodes, and this per parameter that a GPU reduces.
+  double reduce_s_per_parameter = 0;
+};
+
 // What a training framework, at one date, adds to the kernels' own times: measured on published runs, never
 // on one model or paper (docs/accuracy.md). Scales and shares are factors, >= 0.
 struct FrameworkProfile {
   std::string name;  // "megatron-2026"
   Framework framework = Framework::kMegatron;
+  bool has_runs = true;  // published runs stand behind its constants; else answers are extrapolated
 
   // Kernels.
   double memory_bound_scale = 1.8;  // element-wise time over the fused kernel's own
@@ -68,14 +86,7 @@ struct FrameworkProfile {
   bool transfer_overlaps = true;         // pipeline transfers run beside compute when interleaved
   double transfer_extra_s = 0;           // per pipeline transfer, beyond the wire
   bool gpipe_transfer_overlaps = false;  // the same under GPipe: a link works while both its ends compute
-  // More per transfer where runs stall; as measured, cause unknown: from so many GPUs or tensor ranks on, and
-  // without sharding (ZeRO-0) with 2 replicas to below so many, on a range of GPUs. 0: never.
-  double transfer_stall_s = 0;
-  int stall_from_gpus = 0;
-  int stall_from_tensor_degree = 0;
-  int stall_unsharded_below_replicas = 0;
-  int stall_unsharded_from_gpus = 0;
-  int stall_unsharded_to_gpus = 0;
+  Stalls stalls = {};
   SplitPolicy split = SplitPolicy::kEven;
 
   // What "selective" recomputes of a layer's forward, by kind of work.
@@ -102,7 +113,8 @@ struct FrameworkProfile {
 // Whether pipeline transfers run beside compute under the layout's schedule.
 bool transfers_overlap(const Layout& layout, const FrameworkProfile& profile);
 
-// The profile used for a framework when the user names no other.
+// The profile used for a framework when the user names no other. A search prices a layer once for all pp and
+// dp, and a layout once for all dp: of these profiles the host's floor depends on neither, and none stalls.
 const FrameworkProfile& default_profile(Framework framework);
 
 // The same framework with a host that is never late: what its software converges on.

@@ -36,14 +36,15 @@ void append_run(LayoutCost& cost, const StageTime& time, const LocalParameters& 
 }
 
 double transfer_stall_s(const Layout& layout, const FrameworkProfile& framework) {
-  if (framework.transfer_stall_s <= 0) return 0;
-  const bool large =
-      layout.gpus() >= framework.stall_from_gpus || layout.tp >= framework.stall_from_tensor_degree;
-  const bool unsharded = layout.zero == 0 && layout.dp > 1 &&
-                         layout.dp < framework.stall_unsharded_below_replicas &&
-                         layout.gpus() >= framework.stall_unsharded_from_gpus &&
-                         layout.gpus() <= framework.stall_unsharded_to_gpus;
-  return large || unsharded ? framework.transfer_stall_s : 0;
+  const Stalls& stalls = framework.stalls;
+  if (stalls.seconds <= 0) return 0;
+  const bool large = layout.gpus() >= stalls.from_gpus || layout.tp >= stalls.from_tensor_degree;
+  const bool sharded =
+      layout.zero > 0 && layout.dp >= stalls.from_replicas && layout.gpus() >= stalls.sharded_from_gpus;
+  const bool unsharded = layout.zero == 0 && layout.dp > 1 && layout.dp < stalls.unsharded_below_replicas &&
+                         layout.gpus() >= stalls.unsharded_from_gpus &&
+                         layout.gpus() <= stalls.unsharded_to_gpus;
+  return large || sharded || unsharded ? stalls.seconds : 0;
 }
 
 std::vector<StageTime> stage_sums(const std::vector<StageTime>& chunks, int stages) {
@@ -68,6 +69,7 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
   cost.framework = &framework;
   cost.total_parameters = static_cast<double>(count_parameters(model).total);
   cost.units = model.layers / layout.pp + 1;
+  if (!framework.has_runs) cost.evidence = Evidence::kExtrapolated;
   for (const BlockTime* block : {&times.dense, &times.moe, &times.embedding, &times.head, &times.mtp}) {
     cost.evidence = worst(cost.evidence, block->evidence);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "costmodel/pipeline_time.hpp"
 #include "costmodel/rules_deepspeed.hpp"
 #include "costmodel/rules_megatron.hpp"
 #include "costmodel/rules_torchtitan.hpp"
@@ -72,6 +73,7 @@ bool offers_schedule(Framework framework, Schedule schedule) {
 Rule check_layout(const Model& model, const Recipe& recipe, const Layout& layout, const Hardware& hardware) {
   if (has_degrees_below_one(layout)) return Rule::kGpusNotDivisible;
   if (layout.micro_batch < 1) return Rule::kBatch;
+  if (layout.pp > kMaxStages) return Rule::kLayersByStages;
   if (recipe.precision == Precision::kFp8 && !(hardware.device.fp8_flops_per_s > 0)) return Rule::kPrecision;
   if (crosses_slow_network(layout, hardware)) return Rule::kNetwork;
   switch (layout.framework) {

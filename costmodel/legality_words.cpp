@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "costmodel/legality.hpp"
+#include "costmodel/pipeline_time.hpp"
 
 namespace trainfront::costmodel {
 
@@ -149,6 +150,11 @@ std::string explain_interleaving(const Question& question, std::int64_t global_b
 std::string explain_layers(const Question& question) {
   const Layout& layout = question.layout;
   const int chunks = layout.pp * layout.vpp;
+  if (layout.pp > kMaxStages) {
+    return "pp " + number(layout.pp) + " is more than the " + number(kMaxStages) +
+           " stages that pipelines are timed with" +
+           legal_text(question, Rule::kLayersByStages, "pp", &Layout::pp);
+  }
   if (layout.framework == Framework::kTorchtitan && question.model.mtp_blocks > 0) {
     return "torchtitan trains multi-token prediction without pipeline stages only; legal pp: 1";
   }

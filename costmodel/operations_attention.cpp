@@ -125,6 +125,22 @@ void add_attention(OperationBuilder& builder, const Recipe& recipe, const Layout
   }
 }
 
+// A ring's later steps each add what they found to the outputs so far, and backward to the gradients of
+// queries, keys and values: two reads and a write an element. Of the two chunks that a balanced rank holds,
+// a step from a rank behind it in the sequence touches one only.
+void add_ring_sums(OperationBuilder& builder, const FrameworkProfile& framework, const HeadShape& own,
+                   double hops) {
+  constexpr double kTouched = 3 * kActivationBytes;
+  const double share = framework.causal_balanced ? 0.75 : 1;
+  const double tokens = builder.tokens() * kTouched;
+  const double key_value_bytes = tokens * own.kv_heads * (own.qk_dim + own.value_dim);
+  builder.add({"ring sums", Pass::kForward, hops,
+               MemoryTraffic{MemoryBound::kAdd, share * tokens * own.heads * own.value_dim}});
+  builder.add(
+      {"ring sums", Pass::kInputGradient, hops,
+       MemoryTraffic{MemoryBound::kAdd, share * (tokens * own.heads * own.qk_dim + key_value_bytes)}});
+}
+
 // Ring: cp - 1 hops of one rank's keys and values; backward their gradients travel as well. All-gather: the
 // same bytes before attention, scattered sums after. All-to-all: queries, keys, values and outputs change
 // owner.
@@ -142,6 +158,7 @@ void add_context_exchange(OperationBuilder& builder, const Layout& layout, const
                                 {Collective::kSendRecv, kv_bytes, Group::kContext, true}, hops);
       builder.add_communication("kv ring", Pass::kInputGradient,
                                 {Collective::kSendRecv, 2 * kv_bytes, Group::kContext, true}, hops);
+      add_ring_sums(builder, framework, own, hops);
       return;
     }
     case ContextExchange::kAllGather:

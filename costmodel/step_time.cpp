@@ -69,9 +69,17 @@ DataParallelCost data_parallel_cost(const LayoutCost& cost, std::int64_t dp, int
     before_forward_s += run.stages * run.time.forward_s / cost.layout.vpp;
     after_backward_s += run.stages * run.time.input_gradient_s / cost.layout.vpp;
   }
+  const Stalls& stalls = cost.framework->stalls;
+  double stalled_reduce_s = 0;
+  if (stalls.seconds > 0 && cost.layout.pp == 1 && cost.layout.zero == 0 && dp >= stalls.from_replicas &&
+      cost.layout.group_gpus() * dp >= stalls.from_gpus) {
+    result.per_micro_batch_s += (cost.layout.tp > cost.hardware->domain_gpus ? 2 : 1) * stalls.seconds;
+    stalled_reduce_s = stalls.reduce_s_per_parameter * cost.largest.total();
+  }
   const double extra_s = cost.framework->optimizer_extra_s;
   result.optimizer_s += extra_s;
-  result.fixed_s = start_s + end_s + cost.placed(result.crosses_network).tied_table_s + extra_s;
+  result.fixed_s =
+      start_s + end_s + cost.placed(result.crosses_network).tied_table_s + extra_s + stalled_reduce_s;
   return result;
 }
 

@@ -66,6 +66,29 @@ TEST_CASE("context parallelism never speeds attention up at equal tokens per ran
   }
 }
 
+// Each of the later steps adds its outputs to those before, at the least the bytes of one read and write.
+TEST_CASE("a ring costs its sums even where attention hides its hops") {
+  const Hardware hardware = h100_cluster();
+  Recipe recipe;
+  recipe.sequence_length = 65536;
+  const auto memory_bound_s = [&](int cp, Pass pass) {
+    Layout layout;
+    layout.cp = layout.micro_batch = cp;
+    const BlockTimes times =
+        block_times(reference::llama3_8b(), recipe, layout, hardware, default_profile(Framework::kMegatron));
+    return times.dense[pass][Part::kMemoryBound];
+  };
+  const double outputs_s = 2 * 2.0 * 65536 * 4096 / hardware.device.memory_bytes_per_s;
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    double before = memory_bound_s(1, pass);
+    for (const int cp : {2, 3, 4}) {
+      const double now = memory_bound_s(cp, pass);
+      CHECK(now - before >= outputs_s);
+      before = now;
+    }
+  }
+}
+
 TEST_CASE("a ring exchange costs what attention does not cover") {
   Layout layout;
   layout.cp = 2;

@@ -69,6 +69,15 @@ TEST_CASE("layers over stages: what Megatron cannot spread is refused, never rou
   CHECK(check(layers(32), pipeline(8)) == Rule::kNone);
 }
 
+TEST_CASE("more stages than pipelines are timed with are refused, with the nearest that are not") {
+  CHECK(check(layers(375), pipeline(375)) == Rule::kLayersByStages);
+  CHECK(check(layers(512), pipeline(256)) == Rule::kNone);
+  const std::string words =
+      explain_rule(Rule::kLayersByStages, layers(375), recipe_of(8192), pipeline(375), h100_node(), 1);
+  CHECK(words.find("256 stages") != std::string::npos);
+  CHECK(words.find("125") != std::string::npos);
+}
+
 TEST_CASE("uneven splits that Megatron can launch are accepted") {
   CHECK(check(layers(30), pipeline(4)) == Rule::kNone);       // 7 8 8 7
   CHECK(check(layers(61), pipeline(9)) == Rule::kNone);       // embedding and loss count: 63 = 9 x 7

@@ -87,12 +87,82 @@ TEST_CASE("stalls hit large runs, and unsharded replicas in the range where they
   };
   const double plain = transfer_s(4, 16, 1);
   CHECK(plain < 0.01);
-  CHECK(transfer_s(4, 128, 1) == doctest::Approx(plain + nanotron.transfer_stall_s));
-  CHECK(transfer_s(4, 16, 0) == doctest::Approx(plain + nanotron.transfer_stall_s));
+  CHECK(transfer_s(4, 128, 1) == doctest::Approx(plain + nanotron.stalls.seconds));
+  CHECK(transfer_s(4, 16, 0) == doctest::Approx(plain + nanotron.stalls.seconds));
+  CHECK(transfer_s(8, 32, 1) == doctest::Approx(plain + nanotron.stalls.seconds));  // 256
   CHECK(transfer_s(16, 1, 0) == doctest::Approx(plain));
   CHECK(transfer_s(4, 32, 0) == doctest::Approx(plain));
   CHECK(transfer_s(8, 2, 0) == doctest::Approx(plain));    // 16 GPUs
   CHECK(transfer_s(16, 16, 0) == doctest::Approx(plain));  // 256
+}
+
+TEST_CASE("unsharded replicas without a pipeline stall on large runs once a micro-batch") {
+  const FrameworkProfile& nanotron = *find_profile("nanotron-2025");
+  FrameworkProfile calm = nanotron;
+  calm.stalls = {};
+  const auto lost_s = [&](int tp, int dp, int zero, int micro_batches) {
+    Layout layout;
+    layout.tp = tp;
+    layout.dp = dp;
+    layout.zero = zero;
+    const std::int64_t batch = std::int64_t{dp} * micro_batches;
+    return step_on(h100_cluster(), layout, nanotron, batch) - step_on(h100_cluster(), layout, calm, batch);
+  };
+  const double stall_s = nanotron.stalls.seconds;
+  CHECK(lost_s(8, 64, 0, 4) - lost_s(8, 64, 0, 1) == doctest::Approx(3 * stall_s));
+  CHECK(lost_s(16, 32, 0, 4) - lost_s(16, 32, 0, 1) == doctest::Approx(6 * stall_s));
+  // Llama 2 7B over 8 ranks: 0.84 x 10^9 parameters each.
+  CHECK(lost_s(8, 64, 0, 1) == doctest::Approx(stall_s + 0.84e9 * 1.7e-9).epsilon(0.01));
+  CHECK(lost_s(8, 64, 1, 4) == 0);
+  CHECK(lost_s(8, 32, 0, 4) == 0);   // 256 GPUs
+  CHECK(lost_s(32, 16, 0, 4) == 0);  // few replicas
+}
+
+TEST_CASE("the parts of a step hold what stalls cost") {
+  const FrameworkProfile& nanotron = *find_profile("nanotron-2025");
+  Layout layout;
+  layout.tp = 8;
+  layout.dp = 64;
+  layout.zero = 0;
+  const double parts_s =
+      step_parts(reference::llama2_7b(), sequences_of_2048(), layout, 128, h100_cluster(), nanotron, {})
+          .total();
+  CHECK(parts_s == doctest::Approx(step_on(h100_cluster(), layout, nanotron, 128)).epsilon(1e-9));
+}
+
+// Searches keep block times by tp, cp, ep, etp, sp, micro-batch and recomputation, and layout costs by all
+// but dp.
+TEST_CASE("with a framework's default profile layers do not depend on pp and dp, nor layouts on dp") {
+  for (const Framework framework : {Framework::kMegatron, Framework::kTorchtitan, Framework::kDeepspeed}) {
+    const FrameworkProfile& profile = default_profile(framework);
+    CAPTURE(profile.name);
+    for (const Model& model : {reference::llama2_7b(), reference::qwen3_235b()}) {
+      for (const int tp : {1, 8, 32}) {
+        for (const int zero : {0, 1}) {
+          Layout layout;
+          layout.framework = framework;
+          layout.tp = tp;
+          layout.zero = zero;
+          layout.sp = tp > 1;
+          const auto price_s = [&](int pp, int dp) {
+            layout.pp = pp;
+            layout.dp = dp;
+            const BlockTimes times = block_times(model, sequences_of_2048(), layout, h100_cluster(), profile);
+            return times.dense[Pass::kForward].total() + times.moe[Pass::kForward].total() +
+                   times.dense[Pass::kWeightGradient].total() + times.moe[Pass::kWeightGradient].total() +
+                   times.head[Pass::kForward].total();
+          };
+          const auto transfer_s = [&](int pp, int dp) {
+            layout.pp = pp;
+            layout.dp = dp;
+            return layout_cost(model, sequences_of_2048(), layout, h100_cluster(), profile).far.transfer_s;
+          };
+          CHECK(price_s(1, 1) == price_s(16, 64));
+          CHECK(transfer_s(4, 1) == transfer_s(4, 512));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("communication hidden under compute slows it by the profile's share") {
