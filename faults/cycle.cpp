@@ -48,6 +48,7 @@ CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection
   column.k_max = k_max;
   column.starts = 0;
   std::vector<StackClass> classes;
+  classes.reserve(static_cast<std::size_t>(std::min<std::int64_t>(end, 256)));
   double work = 0;
   double up = 0;
   double before = static_cast<double>(n);  // failures per MTBF in the state before
@@ -195,27 +196,33 @@ Patch patch_of(const Protection& protection) {
   return {static_cast<double>((m + others - 1) / others) / m, 0};
 }
 
-Survival protection_survival(std::int64_t groups, const Protection& protection, std::int64_t state_copies,
-                             Placement placement, std::uint64_t seed) {
-  Survival lives{1.0};
+Survival data_survival(std::int64_t groups, const Protection& protection, Placement placement,
+                       std::uint64_t seed) {
   switch (protection.scheme) {
     case Scheme::kNone:
     case Scheme::kCheckpoint:
     case Scheme::kSpares:
-      return lives;
+      break;
     case Scheme::kReplication:
-      lives = family_survival(groups, protection.r);
-      break;
+      return family_survival(groups, protection.r);
     case Scheme::kSpare:
-      lives = survival(groups, protection.r, placement, seed);
-      break;
+      return survival(groups, protection.r, placement, seed);
     case Scheme::kElastic:
-      lives.assign(static_cast<std::size_t>(groups), 1.0);
-      break;
+      return Survival(static_cast<std::size_t>(groups), 1.0);
   }
+  return {1.0};
+}
+
+Survival state_survival(std::int64_t groups, std::int64_t state_copies) {
   const bool sharded = state_copies > 0 && state_copies < groups;
-  if (lives.size() == 1 || !sharded) return lives;
-  return both(lives, family_survival(groups - groups % state_copies, static_cast<int>(state_copies)));
+  if (!sharded) return Survival(static_cast<std::size_t>(groups), 1.0);
+  return family_survival(groups - groups % state_copies, static_cast<int>(state_copies));
+}
+
+Survival protection_survival(std::int64_t groups, const Protection& protection, std::int64_t state_copies,
+                             Placement placement, std::uint64_t seed) {
+  const Survival data = data_survival(groups, protection, placement, seed);
+  return data.size() == 1 ? data : both(data, state_survival(groups, state_copies));
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
@@ -228,15 +235,17 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
 
 namespace {
 
-CycleTable build(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                 std::int64_t state_copies, Placement placement, std::uint64_t seed,
-                 const Efficiency* given) {
-  const std::int64_t copies = state_copies < 0 ? groups : state_copies;
-  const bool lone = groups == 1 && protection.scheme == Scheme::kElastic;  // nobody to take over: checkpoints
-  const ProtectionError error = check(groups, protection, law, lone ? 2 : copies);
-  if (error != ProtectionError::kNone) return failed(error);
+std::int64_t copies_of(std::int64_t groups, std::int64_t state_copies) {
+  return state_copies < 0 ? groups : state_copies;
+}
 
-  const Survival lives = protection_survival(groups, protection, copies, placement, seed);
+// Nobody to take over: checkpoints.
+bool is_lone(std::int64_t groups, const Protection& protection) {
+  return groups == 1 && protection.scheme == Scheme::kElastic;
+}
+
+CycleTable build(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                 const Survival& lives, const Efficiency& one_failure) {
   if (protection.rejoins && protection.scheme == Scheme::kElastic && lives.size() > 1) {
     CycleTable table;
     table.units = groups;
@@ -245,27 +254,37 @@ CycleTable build(std::int64_t groups, const Protection& protection, const Failur
     table.law = law;
     return table;
   }
-  CycleTable table =
-      table_of(groups, protection, law, lives, given != nullptr ? *given : one_failure(law.weibull_shape));
+  CycleTable table = table_of(groups, protection, law, lives, one_failure);
   table.starts_over = protection.scheme == Scheme::kNone;
   return table;
+}
+
+ProtectionError error_in(std::int64_t groups, const Protection& protection, const FailureLaw& law,
+                         std::int64_t copies) {
+  return check(groups, protection, law, is_lone(groups, protection) ? 2 : copies);
 }
 
 }  // namespace
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies) {
-  return build(groups, protection, law, state_copies, Placement::kGolomb, 0, nullptr);
+  return cycle_table(groups, protection, law, state_copies, Placement::kGolomb, 0);
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                       std::int64_t state_copies, const Efficiency& one_failure) {
-  return build(groups, protection, law, state_copies, Placement::kGolomb, 0, &one_failure);
+                       std::int64_t state_copies, const Efficiency& one_failure, const Survival& lives) {
+  const ProtectionError error = error_in(groups, protection, law, copies_of(groups, state_copies));
+  if (error != ProtectionError::kNone) return failed(error);
+  return build(groups, protection, law, lives, one_failure);
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies, Placement placement, std::uint64_t seed) {
-  return build(groups, protection, law, state_copies, placement, seed, nullptr);
+  const std::int64_t copies = copies_of(groups, state_copies);
+  const ProtectionError error = error_in(groups, protection, law, copies);
+  if (error != ProtectionError::kNone) return failed(error);
+  return build(groups, protection, law, protection_survival(groups, protection, copies, placement, seed),
+               one_failure(law.weibull_shape));
 }
 
 bool is_valid(const Environment& environment) {

@@ -59,10 +59,14 @@ struct CycleTable {
       columns;  // choices of k_max, of which the plan takes the best; one unless k_max is -1
 };
 
-// How long N units live under a protection: data, and state where fewer than all units hold a part of it. {1}
-// if the first failure ends the cycle. The arguments must pass check().
+// How long N units live under a protection: data, and state where fewer than all units hold a part of it
+// (`state_copies` >= 0 units each). {1} if the first failure ends the cycle. The arguments must pass check().
 Survival protection_survival(std::int64_t groups, const Protection& protection, std::int64_t state_copies,
                              Placement placement, std::uint64_t seed);
+// Its two parts, each of which many protections share: scheme and r alone tell data apart.
+Survival data_survival(std::int64_t groups, const Protection& protection, Placement placement,
+                       std::uint64_t seed);
+Survival state_survival(std::int64_t groups, std::int64_t state_copies);
 
 // c(k), with k of N units lost.
 double stacks_needed(const Protection& protection, std::int64_t groups, std::int64_t lost);
@@ -78,9 +82,10 @@ Patch patch_of(const Protection& protection);
 // state; -1: all of them.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies = -1);
-// The same where many tables are built for one law: `one_failure` is one_failure(law.weibull_shape).
+// The same where many tables are built for one law: `one_failure` is one_failure(law.weibull_shape), `lives`
+// the protection_survival().
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                       std::int64_t state_copies, const Efficiency& one_failure);
+                       std::int64_t state_copies, const Efficiency& one_failure, const Survival& lives);
 // The same with host placements other than Golomb.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies, Placement placement, std::uint64_t seed);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "search/mild_failures.hpp"
+
 namespace trainfront::search {
 namespace {
 
@@ -46,7 +48,7 @@ double ProtectionPart::dominated_work_at_least_overhead(double stack_share, cons
 double ProtectionPart::dominated_work(double stack_share, const DominatedTimes& dominated) {
   const int number = static_cast<int>(std::clamp(stack_share, 0.0, 1.0) * kBuckets);
   Bucket& bucket = buckets_[static_cast<std::size_t>(number)];
-  if (bucket.factor.empty()) kernel().least_factors(static_cast<double>(number) / kBuckets, bucket.factor);
+  if (bucket.factor.empty()) learn_factors(number, bucket.factor);
   return dominated_work(bucket, dominated);
 }
 
@@ -100,81 +102,66 @@ std::vector<double> ProtectionPart::factors_without_tables(double stack_share) c
   return factors;
 }
 
-// Failures are mild where the mean time between those of all units together is long against saves and steps,
-// and not too short against restarts. Then no way of masking them slows the training a thousandfold, and none
-// need be looked at one by one.
 double ProtectionPart::most_step_of_mild_failures() const {
-  constexpr double kMostSave = 0.5 * Tables::kShortSave * Tables::kShortSave;
-  constexpr double kMostLost = 0.2;
-  constexpr double kMostSlowdown = 0.98 * faults::kMostSlowdown;
-  const double units = static_cast<double>(unit_.units);
-  const faults::FailureLaw& law = setup_.problem.failures.law;
-  // Slowdown by stacks, work that patches and stops leave, and what a last patch adds, each at its worst.
-  const double most_stacks = law.rate_falls ? 2 * (std::log(units) + 1) : 4;
-  // Checkpoints at whole steps: a cycle has K >= 2.5 of them (one, if the rate is constant), of which at most
-  // 1/2K goes to an interval that no step fits.
-  const double whole_steps = (law.rate_falls ? 0.75 : 0.5) * (law.failures_in_restart ? 0.6 : 1);
-  const double kept = (law.rate_falls ? 0.5 : 0.2) * whole_steps * tables_.least_efficiency();
-  // Where restarts can fail at least half the cycle is left for work.
-  const double most_save = law.failures_in_restart ? kMostSave / 2 : kMostSave;
-  const double last_patch = (law.rate_falls ? 8 : 16) * kMostLost;
+  const MildFailures mild(setup_, unit_, tables_);
   double most_step_s = kNever;
-  for (const RateClass& rate : setup_.rates) {
-    const double failures_per_s = units / unit_mtbf_s(rate.node.events_per_s(), unit_);
-    for (const auto& usable : protections_) {
-      for (int number : usable) {
-        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
-        const auto& costs = setup_.recovery[static_cast<std::size_t>(number)];
-        const double restarts =
-            failures_per_s * std::max(terms.restart_s + costs.deep_restart_s, terms.voluntary_s);
-        if (setup_.problem.protections[static_cast<std::size_t>(number)].rejoins &&
-            !is_mild_rejoining(rate.node, costs, restarts))
-          return -1;
-        if (law.failures_in_restart && !(restarts <= 0.5)) return -1;
-        const double cycle = law.failures_in_restart ? 1 / (1 - restarts) : 1 + restarts;
-        if (!(failures_per_s * std::max(terms.save_s, terms.deep_save_s) <= most_save)) return -1;
-        const double of_deep_saves = terms.deep_save_s > 0 ? tables_.least_efficiency() : 1;
-        if (!((cycle * most_stacks + last_patch) / (kept * of_deep_saves) <= kMostSlowdown)) return -1;
-        if (failures_per_s > 0)
-          most_step_s = std::min(most_step_s, kMostLost / failures_per_s - terms.masked_s);
-      }
-    }
-  }
+  for (const RateClass& rate : setup_.rates)
+    for (const auto& usable : protections_)
+      for (int number : usable) most_step_s = std::min(most_step_s, mild.most_step_s(rate.node, number));
   return most_step_s;
 }
 
-// Units that come back, in mild failures of less than 0.2 steps each: with at most half the units away T(c)
-// is at most 2 T(1); done again it costs less than 2.2 T(1) (0.4 e^0.8 of 2.4 T(1)), pauses at most 2 T(1)
-// and restarts elevenfold what checkpoints leave.
-bool ProtectionPart::is_mild_rejoining(const NodeFailures& node, const faults::Environment& costs,
-                                       double restarts) const {
-  const double nodes_lost_per_s = node.failures_per_s + node.preemptions_per_s * node.preempted_together;
-  const double away = nodes_lost_per_s * static_cast<double>(unit_.nodes_per_unit) * costs.repair_s;
-  const double units = static_cast<double>(unit_.units);
-  const double pauses = units / unit_mtbf_s(node.events_per_s(), unit_) * costs.rejoin_s;
-  return away <= 0.5 && pauses <= 1 && restarts <= 10;
+// Blocks of other shapes ask for the same, here and below: these decide which protections work, and how often
+// what fails.
+Tables::PartKey ProtectionPart::key() const {
+  return {setup_.hardware_class, setup_.gpus, unit_.units, unit_.nodes_per_unit, state_copies_, masking_};
 }
 
-// Blocks of other shapes ask for the same: these decide which protections work, and how often what fails.
-void ProtectionPart::learn_certainty() {
-  const auto learn = [this] {
+void ProtectionPart::learn_factors(int bucket, std::vector<double>& factors) {
+  factors = *tables_.factors(key(), bucket, [&] {
+    std::vector<double> of_cell;
+    kernel().least_factors(static_cast<double>(bucket) / kBuckets, of_cell);
+    return of_cell;
+  });
+}
+
+void ProtectionPart::learn_certainty(double step_s) {
+  // Tables are made for those of which that is not known anyway, on steps that are not much longer.
+  const double long_step_s = std::max(4 * step_s, 300.0);
+  const auto learn = [this, long_step_s] {
+    const MildFailures mild(setup_, unit_, tables_);
+    double most_step_s = kNever;  // of those that need no tables
+    ProtectionLists doubtful(protections_.size());
+    for (std::size_t spare = 0; spare < protections_.size(); ++spare) {
+      for (int number : protections_[spare]) {
+        double most_s = masking_ ? kNever : 0;
+        for (const RateClass& rate : setup_.rates)
+          most_s = std::min(most_s, mild.most_step_s(rate.node, number));
+        if (most_s < long_step_s) {
+          doubtful[spare].push_back(number);
+        } else {
+          most_step_s = std::min(most_step_s, most_s);
+        }
+      }
+    }
+    const UnitKernel asked(setup_, doubtful, unit_, state_copies_, tables_);
     std::vector<Certainty> by_cell;
-    for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
+    for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
       by_cell.push_back(is_used(cell)
-                            ? kernel().certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
+                            ? asked.certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
                             : Certainty{.most_step_s = kNever, .most_work_s = kNever});
+      by_cell.back().most_step_s = std::min(by_cell.back().most_step_s, most_step_s);
+    }
     return by_cell;
   };
-  certainty_ = tables_.certainty(
-      {setup_.hardware_class, setup_.gpus, unit_.units, unit_.nodes_per_unit, state_copies_, masking_},
-      learn);
+  certainty_ = tables_.certainty(key(), learn);
 }
 
 bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, double most_step_s) {
   if (!std::isfinite(least_work_s)) return false;
   if (most_step_s <= mild_step_s_) return true;
   if (masking_ && !std::isfinite(most_step_s)) return false;  // the tables can wait until the step is known
-  if (!certainty_) learn_certainty();
+  if (!certainty_) learn_certainty(masking_ ? most_step_s : 0);
   return std::all_of(certainty_->begin(), certainty_->end(), [&](const Certainty& certainty) {
     return most_step_s <= certainty.most_step_s &&
            (most_work_s <= certainty.most_work_s || least_work_s >= certainty.least_work_s);

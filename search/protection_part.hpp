@@ -51,8 +51,9 @@ class ProtectionPart {
   };
   bool is_used(std::size_t cell) const;
   double most_step_of_mild_failures() const;
-  bool is_mild_rejoining(const NodeFailures& node, const faults::Environment& costs, double restarts) const;
-  void learn_certainty();
+  Tables::PartKey key() const;
+  void learn_factors(int bucket, std::vector<double>& factors);
+  void learn_certainty(double step_s);
 
   const BlockSetup& setup_;
   ProtectionLists protections_;

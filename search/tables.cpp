@@ -14,7 +14,9 @@ constexpr std::size_t kMostBlockTimesBytes = 24 << 20;
 constexpr std::size_t kMostCostBytes = 48 << 20;
 constexpr std::size_t kMostMemoryBytes = 64 << 20;
 constexpr std::size_t kMostCycleBytes = 48 << 20;
+constexpr std::size_t kMostSurvivalBytes = 16 << 20;
 constexpr std::size_t kMostCertaintyBytes = 32 << 20;
+constexpr std::size_t kMostFactorBytes = 32 << 20;
 
 // The table at `position`, made if there is none. Walks go through one kind of hardware after the other:
 // tables of the others make room.
@@ -32,10 +34,9 @@ std::shared_ptr<Table> table_at(std::vector<std::shared_ptr<Table>>& tables, std
   return tables[position];
 }
 
-double least_efficiency_of(const faults::Efficiency& polynomial) {
+double least_efficiency_of(const faults::Efficiency& polynomial, double most_s) {
   double least = 1;
-  for (int i = 0; i <= 50; ++i)
-    least = std::min(least, faults::efficiency(polynomial, Tables::kShortSave * i / 50));
+  for (int i = 0; i <= 50; ++i) least = std::min(least, faults::efficiency(polynomial, most_s * i / 50));
   return least;
 }
 
@@ -44,18 +45,22 @@ double least_efficiency_of(const faults::Efficiency& polynomial) {
 Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists)
     : problem_{problem},
       one_failure_{faults::one_failure(problem.failures.law.weibull_shape)},
-      least_efficiency_{0},
       lists_{std::move(lists)},
       block_times_{kMostBlockTimesBytes},
       cycles_{kMostCycleBytes},
+      survivals_{kMostSurvivalBytes},
       certainties_{kMostCertaintyBytes},
+      factors_{kMostFactorBytes},
       costs_(problem_.hardware.size()),
       memories_(problem_.hardware.size()) {
   // Where cycles last many failures the law adds to the square's term (faults::cycle_table): never less than
   // this.
-  least_efficiency_ =
-      0.99 * std::min({least_efficiency_of(one_failure_), least_efficiency_of(faults::kManyFailures),
-                       least_efficiency_of(faults::kExponentialFailure)});
+  for (std::size_t rung = 0; rung < least_efficiency_.size(); ++rung) {
+    const double most_s = static_cast<double>(rung) / kRungs;
+    least_efficiency_[rung] = 0.99 * std::min({least_efficiency_of(one_failure_, most_s),
+                                               least_efficiency_of(faults::kManyFailures, most_s),
+                                               least_efficiency_of(faults::kExponentialFailure, most_s)});
+  }
   for (std::size_t i = 0; i < problem_.protections.size(); ++i) {
     faults::Protection without = problem_.protections[i];
     without.spares = without.spares_per_1000 = 0;
@@ -127,12 +132,32 @@ const PackedMemory& Tables::memory(Memories& memories, int hardware, std::size_t
                       [](const PackedMemory& memory) { return sizeof(memory) + memory.bytes(); });
 }
 
+std::shared_ptr<const faults::Survival> Tables::survival(const faults::Protection& protection,
+                                                         std::int64_t units, std::int64_t state_copies) {
+  const auto bytes_of = [](const faults::Survival& lives) { return lives.capacity() * sizeof(double); };
+  const auto scheme = static_cast<std::int64_t>(protection.scheme);
+  const auto data = [&] {
+    return survivals_.get(
+        {scheme, protection.r, units, -1},
+        [&] { return faults::data_survival(units, protection, faults::Placement::kGolomb, 0); }, bytes_of);
+  };
+  if (state_copies < 0 || !faults::masks_failures(protection)) return data();
+  const auto both = [&] {
+    const auto state = survivals_.get(
+        {-1, 0, units, state_copies}, [&] { return faults::state_survival(units, state_copies); }, bytes_of);
+    const auto lives = data();
+    return lives->size() == 1 ? *lives : faults::both(*lives, *state);
+  };
+  return survivals_.get({scheme, protection.r, units, state_copies}, both, bytes_of);
+}
+
 std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int64_t units,
                                                         std::int64_t state_copies,
                                                         const faults::FailureLaw& law) {
   const auto make = [&] {  // milliseconds
-    return faults::cycle_table(units, problem_.protections[static_cast<std::size_t>(protection)], law,
-                               state_copies, one_failure_);
+    const auto& kind = problem_.protections[static_cast<std::size_t>(protection)];
+    return faults::cycle_table(units, kind, law, state_copies, one_failure_,
+                               *survival(kind, units, state_copies));
   };
   const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
   return cycles_.get({same_cycle_[static_cast<std::size_t>(protection)], units, state_copies,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,34 +47,51 @@ class Tables {
   std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
                                                   std::int64_t state_copies, const faults::FailureLaw& law);
 
-  // What is certain of the progress under the protections of some layouts (ProtectionPart), by kind of
-  // hardware, GPU count, failing units and their nodes, state copies, and whether failures are masked.
-  // `learn()` returns it.
+  // The protections of some layouts (ProtectionPart): kind of hardware, GPU count, failing units and their
+  // nodes, state copies, and whether failures are masked.
+  using PartKey = std::array<std::int64_t, 6>;
+
+  // What is certain of their progress, by cell, as `learn()` finds it.
   template <class Learn>
-  std::shared_ptr<const std::vector<Certainty>> certainty(const std::array<std::int64_t, 6>& key,
-                                                          const Learn& learn) {
-    return certainties_.get(key, learn,
+  std::shared_ptr<const std::vector<Certainty>> certainty(const PartKey& part, const Learn& learn) {
+    return certainties_.get(part, learn,
                             [](const auto& by_cell) { return by_cell.size() * sizeof(Certainty); });
   }
 
-  // The least that checkpoints and lost work leave where saves are short: s <= kShortSave in
-  // faults::efficiency, under any protection.
-  static constexpr double kShortSave = 0.5;
-  double least_efficiency() const { return least_efficiency_; }
+  // Their UnitKernel::least_factors() in one bucket of stack shares, likewise.
+  template <class Learn>
+  std::shared_ptr<const std::vector<double>> factors(const PartKey& part, int bucket, const Learn& learn) {
+    return factors_.get({part[0], part[1], part[2], part[3], part[4], part[5], bucket}, learn,
+                        [](const auto& by_cell) { return by_cell.size() * sizeof(double); });
+  }
+
+  // The least that checkpoints and lost work leave under any protection where s, of faults::efficiency, is no
+  // more than this; 0 where it is too much to say.
+  double least_efficiency(double most_s) const {
+    const double rung = most_s * kRungs;
+    if (!(rung <= kMostShortSave * kRungs)) return 0;
+    return least_efficiency_[static_cast<std::size_t>(std::ceil(rung))];
+  }
 
  private:
   std::shared_ptr<const costmodel::BlockTimes> block_times(int hardware, const costmodel::Layout& layout);
+  std::shared_ptr<const faults::Survival> survival(const faults::Protection& protection, std::int64_t units,
+                                                   std::int64_t state_copies);
 
   Problem problem_;
   faults::Efficiency one_failure_;
-  double least_efficiency_;
+  static constexpr int kRungs = 8;  // per unit of s
+  static constexpr double kMostShortSave = 1.5;
+  std::array<double, 13> least_efficiency_{};  // by rung
   std::vector<int> same_cycle_;  // by protection: the first that differs in spares and tier alone
   std::vector<std::shared_ptr<const LayoutList>> lists_;
   std::vector<int> same_list_;                         // by hardware: the first with this list
   SharedCache<costmodel::BlockTimes, 9> block_times_;  // by hardware and all that they depend on
   SharedCache<faults::CycleTable, 6>
       cycles_;  // by protection, units, state copies, and of the law what varies
+  SharedCache<faults::Survival, 4> survivals_;  // by scheme and r, units, state copies; -1: of the part alone
   SharedCache<std::vector<Certainty>, 6> certainties_;
+  SharedCache<std::vector<double>, 7> factors_;
   std::mutex guard_;
   std::vector<std::shared_ptr<Costs>> costs_;        // by hardware
   std::vector<std::shared_ptr<Memories>> memories_;  // by list: no hardware changes them

@@ -308,12 +308,13 @@ TEST_CASE("rare failures: the best interval is Young's") {
 }
 
 TEST_CASE("between two checkpoints lie the whole steps that lose least") {
-  for (double ideal = 0; ideal < 40; ideal += 0.01) {
+  for (int hundredths = 0; hundredths < 4000; ++hundredths) {
+    const double ideal = 0.01 * hundredths;
     const auto loss = [&](double steps) { return (steps - ideal) * (steps - ideal) / steps; };
     const double whole = best_whole(ideal);
     CHECK(whole == std::floor(whole));
     double least = kInfinity;
-    for (double other = 1; other < 50; ++other) least = std::min(least, loss(other));
+    for (int other = 1; other < 50; ++other) least = std::min(least, loss(other));
     CHECK(loss(whole) <= least * (1 + 1e-12) + 1e-12);
   }
   CHECK(best_whole(0) == 1);

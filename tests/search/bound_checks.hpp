@@ -12,6 +12,7 @@
 #include "faults/cycle.hpp"
 #include "problems.hpp"
 #include "search/environment.hpp"
+#include "search/mild_failures.hpp"
 #include "search/plan_rules.hpp"
 #include "search/protection_part.hpp"
 #include "search/tables.hpp"
@@ -142,6 +143,42 @@ inline HeldWork hold_work(std::uint64_t seed, int problem_count, int rounds) {
         held.at_least_overhead.hold(count * step_s, part.dominated_work_at_least_overhead(share, dominated),
                                     plans);
         held.with_tables.hold(count * step_s, part.dominated_work(share, dominated), plans);
+      }
+    }
+  });
+  return held;
+}
+
+// Slowdowns under failures that are called mild, on the longest steps for which they are, against the one
+// that counts as no progress. Steps are too many to start over rather than wait.
+inline Held hold_mild(std::uint64_t seed, int problem_count) {
+  Held held;
+  for_random_parts(seed, problem_count, [&](const Sample& sample, ProtectionPart part) {
+    if (!part.is_masking()) return;
+    const std::size_t spares = sample.setup.spares.size();
+    const Space space{sample.setup.problem};
+    const MildFailures mild{sample.setup, sample.unit.unit, space.tables()};
+    std::vector<UnitKernel::ProtectionTime> times;
+    for (std::size_t rate = 0; rate < sample.setup.rates.size(); ++rate) {
+      for (const auto& usable : sample.unit.masking) {
+        for (int number : usable) {
+          const double most_s = mild.most_step_s(sample.setup.rates[rate].node, number);
+          if (!(most_s > 0) || !std::isfinite(most_s)) continue;
+          const auto& protection = sample.setup.problem.protections[static_cast<std::size_t>(number)];
+          for (double share : {0.0, 0.3, 1.0}) {
+            const faults::StepModel step{most_s * (1 - share), most_s * share};
+            const double full_s = protection.scheme == faults::Scheme::kReplication
+                                      ? step.fixed_s + protection.r * step.per_stack_s
+                                      : most_s;
+            part.kernel().set_step(step, 1e6);
+            part.kernel().run(rate);
+            for (std::size_t spare = 0; spare < spares; ++spare) {
+              part.kernel().best_times(spare, times);
+              for (const auto& time : times)
+                if (time.protection == number) held.hold(time.time_s / (1e6 * full_s), faults::kMostSlowdown);
+            }
+          }
+        }
       }
     }
   });
