@@ -32,18 +32,6 @@ double predict(Hardware hardware, const NetworkFit& fit, const CollectiveSample&
   return collective_time(hardware, sample.collective, sample.bytes, sample.placement).seconds;
 }
 
-// Large messages that keep this far below the line rate went another way than the fabric that is stated:
-// through the host's memory, over plain Ethernet.
-bool is_plausible(const Hardware& hardware, const std::vector<CollectiveSample>& samples) {
-  constexpr double kLarge = 16 << 20;
-  std::vector<double> ratios;
-  for (const CollectiveSample& sample : samples) {
-    if (sample.bytes < kLarge) continue;
-    ratios.push_back(sample.seconds / predict(hardware, {.latency_scale = 1, .efficiency = 1}, sample));
-  }
-  return ratios.empty() || median_of(std::move(ratios)) < kFarOff;
-}
-
 NetworkFit fit_to(const Hardware& hardware, const std::vector<CollectiveSample>& samples) {
   std::vector<CollectiveSample> seen = large_of(samples);
   if (seen.size() < kLeastNetworkSamples) seen = samples;
@@ -76,12 +64,22 @@ NetworkFit fit_to(const Hardware& hardware, const std::vector<CollectiveSample>&
 
 }  // namespace
 
+bool runs_over_its_fabric(const Hardware& hardware, const std::vector<CollectiveSample>& samples) {
+  constexpr double kLarge = 16 << 20;
+  std::vector<double> ratios;
+  for (const CollectiveSample& sample : samples) {
+    if (sample.bytes < kLarge) continue;
+    ratios.push_back(sample.seconds / predict(hardware, {.latency_scale = 1, .efficiency = 1}, sample));
+  }
+  return ratios.empty() || median_of(std::move(ratios)) < kFarOff;
+}
+
 NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSample>& samples,
                        const std::vector<std::string>& sources, FitScore& score,
                        std::vector<std::string>& left_out) {
   std::vector<CollectiveSample> kept;
   for (const auto& [source, list] : by_source(samples)) {
-    if (is_plausible(hardware, list)) {
+    if (runs_over_its_fabric(hardware, list)) {
       kept.insert(kept.end(), list.begin(), list.end());
     } else {
       left_out.push_back(sources[static_cast<std::size_t>(source)]);

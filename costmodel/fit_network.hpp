@@ -19,6 +19,11 @@ NetworkFit fit_network(const Hardware& hardware, const std::vector<CollectiveSam
                        const std::vector<std::string>& sources, FitScore& score,
                        std::vector<std::string>& left_out);
 
+// False if the samples' large messages keep kFarOff times below the line rate that is stated: they went
+// another way than the fabric that is named, through the host's memory or over plain Ethernet. One source's
+// samples across domains, sends and receives apart.
+bool runs_over_its_fabric(const Hardware& hardware, const std::vector<CollectiveSample>& samples);
+
 inline constexpr double kNetworkBytes = 1 << 20;
 inline constexpr std::size_t kLeastNetworkSamples = 6;  // for two constants
 
