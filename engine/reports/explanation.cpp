@@ -37,7 +37,6 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
       costmodel::data_parallel_cost(cost, plan.layout.dp, plan.islands.count).evidence;
   explanation.memory = costmodel::memory_use(problem.model, problem.recipe, plan.layout, plan.global_batch);
   explanation.memory_bytes = amounts(explanation.memory.parts);
-  explanation.fit = costmodel::memory_fit(explanation.memory.parts.total(), hardware.device);
   explanation.part_evidence =
       costmodel::part_evidence(problem.model, problem.recipe, plan.layout, hardware, framework);
   explanation.framework_profile = framework.name;

@@ -29,7 +29,6 @@ struct Explanation {
   double step_without_host_s = 0;
   double mfu_full_attention = 0;  // as row.mfu, all of the scores counted
   costmodel::MemoryUse memory;
-  costmodel::Fit fit = costmodel::Fit::kFits;
   std::vector<Amount> memory_bytes;
   RunParts run;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build

@@ -21,7 +21,8 @@ void write_evidence(const search::Space& space, const Explanation& explanation, 
   json.begin_object().field("quantity", "step time").field("rests_on", name(row.outcome.evidence));
   json.field("device_profile", profile.name).begin_array("sources");
   for (const std::string& source : profile.sources) json.value(source);
-  json.end_array().field("framework_profile", explanation.framework_profile).end_object();
+  json.end_array().field("framework_profile", explanation.framework_profile);
+  json.field("framework_has_runs", row.framework_has_runs).end_object();
   for (const costmodel::PartEvidence& part : explanation.part_evidence) {
     json.begin_object().field("quantity", costmodel::path_part_name(part.part));
     json.field("rests_on", name(part.evidence)).end_object();
@@ -56,7 +57,7 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
   json.begin_object("memory").field("total_bytes", explanation.memory.parts.total());
   json.field("capacity_bytes", row.outcome.memory_capacity_bytes);
   json.field("worst_stage", explanation.memory.worst_stage);
-  json.field("fit", costmodel::fit_name(explanation.fit));
+  json.field("fit", costmodel::fit_name(explanation.row.fit));
   write_amounts("parts", explanation.memory_bytes, json);
   json.end_object();
 

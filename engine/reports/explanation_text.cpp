@@ -62,8 +62,6 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   }
   text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),
                       explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
-  text += fmt::format("Memory: {} of {} usable bytes: {}.\n", readable_bytes(outcome.memory_bytes),
-                      readable_bytes(outcome.memory_capacity_bytes), costmodel::fit_name(explanation.fit));
   text += losses_text(explanation.run, outcome) + "\n";
   text += fmt::format("MFU {} with half of the attention scores counted, {} with all of them.\n",
                       readable_percent(row.mfu), readable_percent(explanation.mfu_full_attention));

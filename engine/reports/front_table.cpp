@@ -46,6 +46,26 @@ std::string quantiles(const std::array<double, 4>& values, Readable readable) {
   return text;
 }
 
+// What a reader of the table must know beside it.
+std::string front_warnings(std::span<const PlanRow> rows) {
+  const auto borderline = std::count_if(
+      rows.begin(), rows.end(), [](const PlanRow& row) { return row.fit == costmodel::Fit::kBorderline; });
+  std::string text;
+  if (borderline > 0) {
+    text += fmt::format(
+        "{} of {} plans fill the memory up to less than the memory model's error (borderline): try them "
+        "first.\n",
+        borderline, rows.size());
+  }
+  std::set<std::string> unproven;
+  for (const PlanRow& row : rows) {
+    if (!row.framework_has_runs) unproven.emplace(row.framework_profile);
+  }
+  for (const std::string& profile : unproven)
+    text += fmt::format("No published run stands behind the constants of {}.\n", profile);
+  return text;
+}
+
 }  // namespace
 
 const std::vector<std::string>& front_columns() {
@@ -88,7 +108,7 @@ std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_
   std::string text = table.str();
   if (chosen.size() < rows.size())
     text += fmt::format("({} of {} plans on the front)\n", chosen.size(), rows.size());
-  return text;
+  return text + front_warnings(rows);
 }
 
 std::string plan_text(const search::Space& space, const PlanRow& row) {
@@ -135,9 +155,12 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
                            readable_percent(row.mfu), row.bottleneck, row.top_overhead));
   line("goodput", fmt::format("{}, available {}", readable_percent(outcome.goodput),
                               readable_percent(outcome.availability)));
-  line("memory", fmt::format("{} of {} usable", readable_bytes(outcome.memory_bytes),
-                             readable_bytes(outcome.memory_capacity_bytes)));
-  line("evidence", std::string(name(outcome.evidence)));
+  line("memory", fmt::format("{} of {} usable: {}", readable_bytes(outcome.memory_bytes),
+                             readable_bytes(outcome.memory_capacity_bytes), costmodel::fit_name(row.fit)));
+  line("evidence", std::string(name(outcome.evidence)) +
+                       (row.framework_has_runs
+                            ? ""
+                            : fmt::format("; no published run stands behind {}", row.framework_profile)));
   line("plan", row.id);
   return text;
 }

@@ -103,9 +103,12 @@ PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   }
   row.mean_usd = costmodel::bill_usd(row.offer, outcome.nodes, outcome.spread.mean_s);
 
+  row.fit = costmodel::memory_fit(outcome.memory_bytes, device);
+  const costmodel::FrameworkProfile& framework = costmodel::default_profile(row.plan.layout.framework);
+  row.framework_profile = framework.name;
+  row.framework_has_runs = framework.has_runs;
   row.step = costmodel::step_parts(problem.model, problem.recipe, row.plan.layout, row.plan.global_batch,
-                                   rented.hardware, costmodel::default_profile(row.plan.layout.framework),
-                                   row.plan.islands);
+                                   rented.hardware, framework, row.plan.islands);
   drop_residues(row.step);
   const std::vector<NamedPart> parts = named_parts(row.step);
   row.bottleneck = largest(parts, false);
@@ -163,6 +166,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.real("mfu", row.mfu);
   sink.real("memory_bytes", outcome.memory_bytes);
   sink.real("memory_margin", 1 - outcome.memory_bytes / outcome.memory_capacity_bytes);
+  sink.text("memory_fit", costmodel::fit_name(row.fit));
   sink.real("checkpoint_interval_s", outcome.checkpoint_interval_s);
   sink.real("shared_checkpoint_interval_s", outcome.shared_interval_s);
   sink.real("availability", outcome.availability);
@@ -170,6 +174,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.text("bottleneck", row.bottleneck);
   sink.text("top_overhead", row.top_overhead);
   sink.text("evidence", name(outcome.evidence));
+  sink.text("framework_profile", row.framework_profile);
   sink.real("usd_per_node_hour", row.offer.usd_per_node_hour);
   sink.text("price_source", row.offer.source);
   sink.text("price_as_of", row.offer.as_of);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "costmodel/memory.hpp"
 #include "costmodel/step_time.hpp"
 #include "engine/reports/json_writer.hpp"
 #include "search/front.hpp"
@@ -29,6 +30,9 @@ struct PlanRow {
   double tokens_per_s_per_gpu = 0;  // of the computing GPUs, without failures
   double mfu = 0;                   // share of the dense peak; see docs/output.md for the FLOPs that count
   costmodel::StepParts step;        // where the step's time goes
+  costmodel::Fit fit = costmodel::Fit::kFits;  // of its memory
+  std::string_view framework_profile;          // whose constants the step rests on
+  bool framework_has_runs = true;              // published ones, behind these constants
   // The time and cost that this share of the runs keep, by kQuantiles.
   std::array<double, 4> quantiles_s{};
   std::array<double, 4> quantiles_usd{};

@@ -30,6 +30,18 @@ TEST_CASE("the table leaves the instance out, but not where two offers would loo
   CHECK(front_text(zones, {}, 30).find("aws us-east-1/b p5.48xlarge on_demand") != std::string::npos);
 }
 
+TEST_CASE("borderline memory and constants without runs are said below the table") {
+  PlanRow plain = row_of("p5", ""), full = plain, unproven = plain;
+  full.fit = trainfront::costmodel::Fit::kBorderline;
+  unproven.framework_profile = "deepspeed-2026";
+  unproven.framework_has_runs = false;
+  const auto text = [](const std::vector<PlanRow>& rows) { return front_text(rows, {}, 30); };
+  CHECK(text({plain}).find("borderline") == std::string::npos);
+  CHECK(text({plain}).find("published") == std::string::npos);
+  CHECK(text({plain, full}).find("1 of 2 plans") != std::string::npos);
+  CHECK(text({plain, unproven}).find("constants of deepspeed-2026") != std::string::npos);
+}
+
 TEST_CASE("what a file calls its offers cannot steer the terminal") {
   const std::string text = front_text(std::vector<PlanRow>{row_of("p5", "\x1b[2J")}, {}, 30);
   CHECK(text.find('\x1b') == std::string::npos);
