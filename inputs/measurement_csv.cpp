@@ -7,6 +7,7 @@
 
 #include "inputs/csv_records.hpp"
 #include "inputs/measurement_text.hpp"
+#include "inputs/profile_fields.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -108,41 +109,37 @@ void add_attention(Record& record, const std::string& device, Measurements& meas
   samples.attention.push_back(sample);
 }
 
-struct NamedKind {
+struct OtherName {
   std::string_view op;
   MemoryBound kind;
 };
-constexpr std::array<NamedKind, 14> kKinds{{{"input_layernorm", MemoryBound::kNorm},
-                                            {"post_attention_layernorm", MemoryBound::kNorm},
-                                            {"norm", MemoryBound::kNorm},
-                                            {"add", MemoryBound::kAdd},
-                                            {"mlp_act", MemoryBound::kActivation},
-                                            {"activation", MemoryBound::kActivation},
-                                            {"attn_rope", MemoryBound::kRotary},
-                                            {"rotary", MemoryBound::kRotary},
-                                            {"softmax", MemoryBound::kSoftmax},
-                                            {"emb", MemoryBound::kEmbedding},
-                                            {"embedding", MemoryBound::kEmbedding},
-                                            {"optimizer", MemoryBound::kOptimizer},
-                                            {"permute", MemoryBound::kPermute},
-                                            {"copy", MemoryBound::kCopy}}};
+// vidur's, beside the profile's own.
+constexpr std::array<OtherName, 5> kOtherNames{{{"input_layernorm", MemoryBound::kNorm},
+                                                {"post_attention_layernorm", MemoryBound::kNorm},
+                                                {"mlp_act", MemoryBound::kActivation},
+                                                {"attn_rope", MemoryBound::kRotary},
+                                                {"emb", MemoryBound::kEmbedding}}};
+
+std::optional<MemoryBound> memory_bound_of(std::string_view op) {
+  const auto* own = std::find(kMemoryBoundNames.begin(), kMemoryBoundNames.end(), op);
+  if (own != kMemoryBoundNames.end()) return static_cast<MemoryBound>(own - kMemoryBoundNames.begin());
+  const auto* other = std::find_if(kOtherNames.begin(), kOtherNames.end(),
+                                   [&](const OtherName& name) { return name.op == op; });
+  if (other == kOtherNames.end()) return std::nullopt;
+  return other->kind;
+}
 
 void add_elementwise(Record& record, const std::string& device, Measurements& measurements) {
   const std::string op = record.text("op");
-  const auto* known =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const NamedKind& kind) { return kind.op == op; });
-  if (known == kKinds.end()) return static_cast<void>(++measurements.not_modelled["elementwise " + op]);
-  costmodel::MemoryBoundSample sample{.kind = known->kind,
-                                      .bytes = record.number("bytes_or_elems"),
-                                      .seconds = record.number("time_us") * 1e-6};
+  const std::optional<MemoryBound> kind = memory_bound_of(op);
+  if (!kind) return static_cast<void>(++measurements.not_modelled["elementwise " + op]);
+  costmodel::MemoryBoundSample sample{
+      .kind = *kind, .bytes = record.number("bytes_or_elems"), .seconds = record.number("time_us") * 1e-6};
   if (!record.is_good()) return;
   costmodel::Samples& samples = measurements.samples[device];
   sample.source = source_index(samples, harness(record.text("source")));
   samples.memory_bound.push_back(sample);
 }
-
-constexpr std::array<std::string_view, 5> kCollectives{"all_reduce", "all_gather", "reduce_scatter",
-                                                       "all_to_all", "send_recv"};
 
 void add_collective_record(Record& record, const std::string& device, Measurements& measurements) {
   const std::string op = record.text("op"), source = record.text("source");
@@ -152,8 +149,9 @@ void add_collective_record(Record& record, const std::string& device, Measuremen
   sample.bytes = record.number("bytes");
   sample.seconds = record.number("time_us") * 1e-6;
   if (!record.is_good()) return;
-  const auto* known = std::find(kCollectives.begin(), kCollectives.end(), op);
-  if (known == kCollectives.end()) return static_cast<void>(++measurements.not_modelled["collective " + op]);
+  const auto* known = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), op);
+  if (known == kCollectiveNames.end())
+    return static_cast<void>(++measurements.not_modelled["collective " + op]);
   if (contains(source, "custom_ar"))
     return static_cast<void>(++measurements.not_modelled["all_reduce kernels other than NCCL's"]);
   // Sums of integers take other ways: NVLink SHARP adds floating-point numbers only, and rings add int8 8 to
@@ -161,7 +159,7 @@ void add_collective_record(Record& record, const std::string& device, Measuremen
   const bool reduces = op == "all_reduce" || op == "reduce_scatter";
   if (reduces && record.text("dtype") == "int8")
     return static_cast<void>(++measurements.not_modelled[op + " of int8"]);
-  sample.collective = static_cast<Collective>(known - kCollectives.begin());
+  sample.collective = static_cast<Collective>(known - kCollectiveNames.begin());
   add_collective(sample, record.text("fabric"), nodes, source, device, measurements);
 }
 

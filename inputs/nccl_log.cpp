@@ -63,7 +63,7 @@ std::string_view without_prefix(std::string_view line) {
 }
 
 // One row: size, count, type, redop, [root], then time, algbw, busbw, errors out of place and again in place.
-// The last columns may be cut off.
+// Old versions have no root; in-place columns, or all but the first, may be missing or cut off.
 struct Row {
   int line = 0;
   double bytes = 0;
@@ -72,27 +72,44 @@ struct Row {
   double bus_over_algorithm = 0;  // 0: too coarse to tell
 };
 
-bool read_row(std::string_view line, Row& row) {
+enum class Line { kOther, kRow, kBroken };
+
+struct Times {
+  double time_us = 0, algorithm = 0, bus = 0;
+};
+
+// The three numbers from a column on, if they are a time and its rates: algbw is size over time, printed with
+// two decimals.
+std::optional<Times> times_at(const std::vector<std::string_view>& words, std::size_t at, double bytes) {
+  if (at + 2 >= words.size()) return std::nullopt;
+  const std::optional<double> time = csv_number(words[at]), algorithm = csv_number(words[at + 1]),
+                              bus = csv_number(words[at + 2]);
+  if (!time || !algorithm || !bus) return std::nullopt;
+  constexpr double kPrinted = 0.006, kRounded = 2e-3;
+  const bool fits =
+      *time > 0 && std::abs(bytes / *time / 1e3 - *algorithm) <= kPrinted + kRounded * *algorithm;
+  if (!fits) return std::nullopt;
+  return Times{*time, *algorithm, *bus};
+}
+
+Line read_row(std::string_view line, Row& row) {
   const std::vector<std::string_view> words = words_of(line);
-  if (words.size() < 7) return false;
+  if (words.size() < 5) return Line::kOther;
   const bool of_integers = is_one_of(kIntegerTypes, words[2]);
-  if (!of_integers && !is_one_of(kFloatTypes, words[2])) return false;
+  if (!of_integers && !is_one_of(kFloatTypes, words[2])) return Line::kOther;
   const std::optional<double> bytes = csv_number(words[0]);
-  if (!bytes || !csv_number(words[1])) return false;
+  if (!bytes || !csv_number(words[1])) return Line::kOther;
   row.bytes = *bytes;
   row.sums_integers = of_integers && words[3] != "none";
-  // Old versions have no root column; a root is a whole number, a time has a point or is followed by two
-  // rates.
-  std::size_t at = 4;
-  if (words.size() > 5 && (words[4] == "-1" || words.size() == 13 || words.size() == 9)) at = 5;
-  for (int column = 0; column < 2 && at + 2 < words.size(); ++column, at += 4) {
-    const std::optional<double> time = csv_number(words[at]), algorithm = csv_number(words[at + 1]),
-                                bus = csv_number(words[at + 2]);
-    if (!time || !algorithm || !bus) break;
-    row.times_us.push_back(*time);
-    if (*algorithm >= 10) row.bus_over_algorithm = *bus / *algorithm;
+  if (*bytes <= 0) return Line::kRow;  // a warm-up row of nothing
+  const std::size_t first = times_at(words, 5, *bytes) ? 5 : 4;
+  for (const std::size_t at : {first, first + 4}) {
+    const std::optional<Times> times = times_at(words, at, *bytes);
+    if (!times) break;
+    row.times_us.push_back(times->time_us);
+    if (times->algorithm >= 10) row.bus_over_algorithm = times->bus / times->algorithm;
   }
-  return !row.times_us.empty();
+  return row.times_us.empty() ? Line::kBroken : Line::kRow;
 }
 
 struct Heading {
@@ -143,7 +160,7 @@ bool looks_like_nccl_log(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     Row row;
-    if (read_row(without_prefix(text.substr(begin, end - begin)), row)) return true;
+    if (read_row(without_prefix(text.substr(begin, end - begin)), row) == Line::kRow) return true;
     begin = end + 1;
   }
   return false;
@@ -159,8 +176,18 @@ void read_nccl_log(const std::string& file, std::string_view text, const Measure
     const std::string_view line = without_prefix(text.substr(begin, end - begin));
     begin = end + 1;
     Row row{.line = ++number};
-    if (read_row(line, row)) {
+    const Line kind = read_row(line, row);
+    if (kind == Line::kRow) {
       rows.push_back(row);
+    } else if (kind == Line::kBroken) {
+      ++measurements.rows;
+      faults.add({file,
+                  {number, 1},
+                  "",
+                  "not a whole row of nccl-tests",
+                  std::string(line),
+                  "size, count, type, redop, root, time, algbw = size / time, busbw",
+                  ""});
     } else if (line.find("Test NCCL failure") != std::string_view::npos) {
       measurements.notes.push_back(
           fmt::format("{}:{}: the test failed here; the rows before it count", file, number));
@@ -200,22 +227,12 @@ void read_nccl_log(const std::string& file, std::string_view text, const Measure
   const std::string source = "nccl-tests " + file.substr(file.find_last_of('/') + 1);
   for (const Row& row : rows) {
     ++measurements.rows;
-    if (row.bytes <= 0) continue;  // a warm-up row of nothing
+    if (row.bytes <= 0) continue;
     if (row.sums_integers) {
       ++measurements.not_modelled["sums of integers"];
       continue;
     }
     const double time_us = *std::min_element(row.times_us.begin(), row.times_us.end());
-    if (time_us <= 0) {
-      faults.add({file,
-                  {row.line, 1},
-                  "time",
-                  "not a measurement",
-                  fmt::format("{}", time_us),
-                  "a number above 0",
-                  ""});
-      continue;
-    }
     costmodel::CollectiveSample sample{
         .collective = *collective, .bytes = row.bytes, .seconds = time_us * 1e-6};
     sample.placement.ranks = ranks;

@@ -21,16 +21,18 @@ struct Named {
   std::string_view name;
   Collective collective;
 };
-// "Collective name" as PyTorch's NCCL metadata spells it (torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
-constexpr std::array<Named, 9> kNames{{{"allreduce", Collective::kAllReduce},
-                                       {"allreduce_coalesced", Collective::kAllReduce},
-                                       {"_allgather_base", Collective::kAllGather},
-                                       {"all_gather", Collective::kAllGather},
-                                       {"_reduce_scatter_base", Collective::kReduceScatter},
-                                       {"reduce_scatter", Collective::kReduceScatter},
-                                       {"all_to_all", Collective::kAllToAll},
-                                       {"all_to_allv", Collective::kAllToAll},
-                                       {"send", Collective::kSendRecv}}};
+// "Collective name" as PyTorch's NCCL metadata spells it (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp).
+constexpr std::array<Named, 11> kNames{{{"allreduce", Collective::kAllReduce},
+                                        {"allreduce_coalesced", Collective::kAllReduce},
+                                        {"_allgather_base", Collective::kAllGather},
+                                        {"all_gather", Collective::kAllGather},
+                                        {"allgather_into_tensor_coalesced", Collective::kAllGather},
+                                        {"_reduce_scatter_base", Collective::kReduceScatter},
+                                        {"reduce_scatter", Collective::kReduceScatter},
+                                        {"reduce_scatter_tensor_coalesced", Collective::kReduceScatter},
+                                        {"all_to_all", Collective::kAllToAll},
+                                        {"all_to_allv", Collective::kAllToAll},
+                                        {"send", Collective::kSendRecv}}};
 
 double element_bytes(const std::string& type) {
   if (type == "Double" || type == "Long") return 8;

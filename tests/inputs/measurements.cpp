@@ -1,10 +1,15 @@
 #include "inputs/measurements.hpp"
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
+#include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
 
 namespace trainfront::inputs {
@@ -33,6 +38,29 @@ struct Reading {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+std::string gzip(const std::string& text) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-test-packed.gz";
+  const gzFile file = gzopen(path.c_str(), "wb");
+  REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
+  gzclose(file);
+  std::ifstream stream(path, std::ios::binary);
+  const std::string packed{std::istreambuf_iterator<char>(stream), {}};
+  std::filesystem::remove(path);
+  return packed;
+}
+
+// One NCCL kernel of a trace, with the metadata that PyTorch writes.
+std::string kernel(const std::string& collective, double dur, int in, int out,
+                   const std::string& type = "BFloat16") {
+  return R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_x","dur":)" + std::to_string(dur) +
+         R"(,"args":{"Collective name":")" + collective + R"(","In msg nelems":)" + std::to_string(in) +
+         R"(,"Out msg nelems":)" + std::to_string(out) + R"(,"Group size":4,"dtype":")" + type + R"("}})";
+}
+
+std::string trace(const std::string& events) {
+  return R"({"deviceProperties":[{"name":"GPU"}],"traceEvents":[)" + events + "]}";
 }
 
 const std::string kHeader =
@@ -125,6 +153,21 @@ TEST_CASE("a table's bad lines are reported with file and line, and the good one
   CHECK(reading.measurements.not_modelled["gpu Toaster is not in the catalogue"] == 1);
 }
 
+TEST_CASE("element-wise kernels go by the profile's names, and by vidur's") {
+  const std::string header = "source,gpu,op,precision,bytes_or_elems,time_us\n";
+  Reading reading(header +
+                  "a,GPU,norm,bf16,1000,1\na,GPU,cross_entropy,bf16,1000,1\na,GPU,mlp_act,bf16,1000,1\n"
+                  "a,GPU,emb,bf16,1000,1\na,GPU,dropout,bf16,1000,1\n");
+  using costmodel::MemoryBound;
+  const auto& samples = reading.measurements.samples["gpu"].memory_bound;
+  REQUIRE(samples.size() == 4);
+  CHECK(samples[0].kind == MemoryBound::kNorm);
+  CHECK(samples[1].kind == MemoryBound::kCrossEntropy);
+  CHECK(samples[2].kind == MemoryBound::kActivation);
+  CHECK(samples[3].kind == MemoryBound::kEmbedding);
+  CHECK(reading.measurements.not_modelled["elementwise dropout"] == 1);
+}
+
 TEST_CASE("an empty file and a table of something else are faults") {
   CHECK(has(to_string(Reading("").faults.faults().at(0)), "empty"));
   CHECK(has(to_string(Reading("a,b\n1,2\n").faults.faults().at(0)), "neither"));
@@ -162,6 +205,7 @@ TEST_CASE("every published log and trace at hand is read") {
     MESSAGE("skipped: no data folder beside the source");
     return;
   }
+  std::size_t logs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(raw)) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() != ".log" && !name.starts_with("profiler_")) continue;
@@ -171,10 +215,145 @@ TEST_CASE("every published log and trace at hand is read") {
         entry.path(), [](std::string_view) { return "gpu"; }, {}, measurements, faults);
     for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
     CAPTURE(name);
+    ++logs;
     if (name.find("alexnet") == std::string::npos && name.find("gb300_128") == std::string::npos) {
       CHECK(!measurements.samples["gpu"].collective.empty());
     }
   }
+  CHECK(logs >= 17);
+}
+
+// The table holds the out-of-place times of the same logs, as transcribed; of both columns the faster counts.
+TEST_CASE("published logs hold the sizes that were transcribed from them, and no longer times") {
+  const std::filesystem::path ops = std::filesystem::path(TRAINFRONT_DATA_DIR) / "ops";
+  if (!std::filesystem::exists(ops)) {
+    MESSAGE("skipped: no data folder beside the source");
+    return;
+  }
+  std::map<std::string, std::map<double, double>> transcribed;  // by source, operation and ranks
+  CsvFile table = CsvFile::open((ops / "collectives.csv").string());
+  const auto column = [&](const char* name) { return table.column(name); };
+  const std::size_t source = column("source"), op = column("op"), ranks = column("n_gpus"),
+                    bytes = column("bytes"), time = column("time_us");
+  while (table.next()) {
+    transcribed[std::string(table[source]) + "|" + std::string(table[op]) + "|" + std::string(table[ranks])]
+               [csv_number(table[bytes]).value()] = csv_number(table[time]).value();
+  }
+  std::size_t compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ops / "raw")) {
+    if (entry.path().extension() != ".log") continue;
+    std::map<std::string, std::string> meta;
+    std::ifstream sidecar(entry.path().string() + ".meta");
+    for (std::string line; std::getline(sidecar, line);)
+      meta[line.substr(0, line.find('='))] = line.substr(std::min(line.size(), line.find('=') + 1));
+    const auto found = transcribed.find(meta["source"] + "|" + meta["op"] + "|" + meta["n"]);
+    if (found == transcribed.end()) continue;
+    Measurements measurements;
+    Diagnostics faults;
+    read_measurements(
+        entry.path(), [](std::string_view) { return "gpu"; }, {}, measurements, faults);
+    CAPTURE(entry.path().filename().string());
+    std::set<double> sizes;
+    for (const auto& sample : measurements.samples["gpu"].collective) {
+      sizes.insert(sample.bytes);
+      const auto at = found->second.find(sample.bytes);
+      if (at == found->second.end()) continue;
+      CHECK(sample.seconds * 1e6 <= at->second);
+      ++compared;
+    }
+    if (sizes.empty()) continue;  // the fabric's rate is not stated
+    for (const auto& [size, time_us] : found->second) CHECK(sizes.count(size) == 1);
+  }
+  CHECK(compared > 100);
+}
+
+TEST_CASE("rows of old and new nccl-tests, with and without a root, whole and cut, give the same time") {
+  const std::string start = "  33554432  8388608  float  sum  ", first = "274.8  122.10  228.94";
+  for (const std::string& rest : {
+           std::string("-1  ") + first + "  0  300.0  111.85  209.71  0",  // since 2.11
+           std::string("-1  ") + first + "  0e+00  300.0  111.85  209.71  0e+00",
+           std::string("0  ") + first + "  N/A  300.0  111.85  209.71  N/A",
+           std::string("-1  ") + first + "  0  300.0  111.85",  // cut off
+           std::string("-1  ") + first + "  0",
+           std::string("-1  ") + first,
+           first + "  2e-07  300.0  111.85  209.71  2e-07",  // without a root
+           first + "  2e-07  300.0  111.85  209.71",
+           first + "  2e-07  300.0",
+           first + "  2e-07",
+           first,
+       }) {
+    CAPTURE(rest);
+    Reading reading(start + rest + "\r\n", {.ranks = 16});
+    CHECK(reading.faults.empty());
+    REQUIRE(reading.measurements.rows == 1);
+    Reading placed(start + rest + "\n", {.fabric = "8x400Gb/s", .ranks = 16});
+    REQUIRE(placed.collectives().size() == 1);
+    CHECK(placed.collectives()[0].seconds == doctest::Approx(274.8e-6));
+  }
+}
+
+TEST_CASE("rows whose rates are not size over time, and rows cut before them, are reported and left out") {
+  const std::string good = "  33554432  8388608  float  sum  -1  274.8  122.10  228.94  0\n";
+  Reading reading(good + "  67108864  16777216  float  sum  -1  274.8  122.10  228.94  0\n" +
+                      "  134217728  33554432  float  sum  -1  99\n",
+                  {.fabric = "8x400Gb/s", .ranks = 16});
+  CHECK(reading.collectives().size() == 1);
+  const std::vector<Fault> faults = reading.faults.faults();
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].at.line == 2);
+  CHECK(faults[1].at.line == 3);
+}
+
+TEST_CASE("a packed trace is read like a plain one, and a broken one is a fault") {
+  const std::string text = trace(kernel("allreduce", 120, 1000, 1000));
+  Reading packed(gzip(text), {}, "t.json.gz");
+  REQUIRE(packed.collectives().size() == 1);
+  CHECK(packed.collectives()[0].seconds == doctest::Approx(120e-6));
+  const std::string whole = gzip(text);
+  Reading broken(whole.substr(0, whole.size() / 2), {}, "t.json.gz");
+  REQUIRE(broken.faults.faults().size() == 1);
+  CHECK(has(to_string(broken.faults.faults()[0]), "gzip"));
+}
+
+TEST_CASE("NCCL's metadata names the collective, and the larger side of gathering and scattering counts") {
+  struct Case {
+    std::string name;
+    Collective collective;
+    double elements;
+  };
+  for (const Case& each :
+       {Case{"allreduce", Collective::kAllReduce, 1000},
+        Case{"allreduce_coalesced", Collective::kAllReduce, 1000},
+        Case{"_allgather_base", Collective::kAllGather, 4000},
+        Case{"all_gather", Collective::kAllGather, 4000},
+        Case{"allgather_into_tensor_coalesced", Collective::kAllGather, 4000},
+        Case{"_reduce_scatter_base", Collective::kReduceScatter, 4000},
+        Case{"reduce_scatter", Collective::kReduceScatter, 4000},
+        Case{"reduce_scatter_tensor_coalesced", Collective::kReduceScatter, 4000},
+        Case{"all_to_all", Collective::kAllToAll, 1000}, Case{"all_to_allv", Collective::kAllToAll, 1000},
+        Case{"send", Collective::kSendRecv, 1000}}) {
+    CAPTURE(each.name);
+    const bool scatters = each.collective == Collective::kReduceScatter;
+    Reading reading(trace(kernel(each.name, 50, scatters ? 4000 : 1000, scatters ? 1000 : 4000)));
+    REQUIRE(reading.collectives().size() == 1);
+    CHECK(reading.collectives()[0].collective == each.collective);
+    CHECK(reading.collectives()[0].bytes == 2 * each.elements);
+  }
+}
+
+TEST_CASE("elements are counted in bytes of their type; what is not modelled is counted by name") {
+  for (const auto& [type, size] : std::map<std::string, double>{
+           {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Byte", 1}, {"Float8_e4m3fn", 1}}) {
+    CAPTURE(type);
+    Reading reading(trace(kernel("allreduce", 50, 1000, 1000, type)));
+    REQUIRE(reading.collectives().size() == 1);
+    CHECK(reading.collectives()[0].bytes == size * 1000);
+  }
+  Reading other(trace(kernel("broadcast", 50, 1000, 1000) + "," +
+                      R"({"ph":"X","name":"ncclKernel_AllReduce","dur":5,"args":{}})"));
+  CHECK(other.measurements.samples.empty());
+  CHECK(other.measurements.not_modelled["collective broadcast"] == 1);
+  CHECK(other.measurements.not_modelled.size() == 2);
 }
 
 }  // namespace trainfront::inputs
