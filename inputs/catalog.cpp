@@ -12,6 +12,12 @@ bool same_letters(std::string_view a, std::string_view b) {
   });
 }
 
+bool is_called(const DeviceEntry& entry, std::string_view name) {
+  return same_letters(entry.device.id, name) ||
+         std::any_of(entry.also.begin(), entry.also.end(),
+                     [&](const std::string& also) { return same_letters(also, name); });
+}
+
 template <typename Entries, typename Matches>
 auto find_entry(const Entries& entries, Matches matches) -> const typename Entries::value_type* {
   const auto found = std::find_if(entries.begin(), entries.end(), matches);
@@ -30,11 +36,11 @@ const DeviceEntry* Catalog::find_device(std::string_view id) const {
 }
 
 const DeviceEntry* Catalog::resolve_device(std::string_view name) const {
-  return find_entry(devices, [&](const DeviceEntry& entry) {
-    return same_letters(entry.device.id, name) ||
-           std::any_of(entry.also.begin(), entry.also.end(),
-                       [&](const std::string& also) { return same_letters(also, name); });
-  });
+  return find_entry(devices, [&](const DeviceEntry& entry) { return is_called(entry, name); });
+}
+
+const DeviceEntry* Catalog::find_unmodelled(std::string_view name) const {
+  return find_entry(unmodelled, [&](const DeviceEntry& entry) { return is_called(entry, name); });
 }
 
 const NetworkEntry* Catalog::find_network(std::string_view kind) const {

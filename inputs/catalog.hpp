@@ -33,6 +33,7 @@ struct DeviceEntry {
   std::string link;
   int domain_gpus = 1;  // GPUs on one scale-up fabric
   Origin origin;
+  std::string not_modelled;  // why no plan is made for it, if none is; it has no profile then
 };
 
 struct NetworkEntry {
@@ -106,6 +107,7 @@ struct RecoveryFigure {
 
 struct Catalog {
   std::vector<DeviceEntry> devices;
+  std::vector<DeviceEntry> unmodelled;  // devices that can be looked up, but not planned with
   std::vector<NetworkEntry> networks;
   std::vector<NodeType> nodes;
   std::vector<OfferEntry> offers;
@@ -119,6 +121,8 @@ struct Catalog {
   const DeviceEntry* find_device(std::string_view id) const;
   // By id or another spelling, letter case apart.
   const DeviceEntry* resolve_device(std::string_view name) const;
+  // Among those that are not modelled, by id or another spelling.
+  const DeviceEntry* find_unmodelled(std::string_view name) const;
   const NetworkEntry* find_network(std::string_view kind) const;
   // The provider's own node type, else the one of any provider.
   const NodeType* find_node(std::string_view provider, std::string_view instance) const;

@@ -18,10 +18,13 @@ void read_device(Section& section, Catalog& catalog) {
   section.require("id");
   const auto id = section.text("id");
   if (!id) return section.finish();
-  const auto old = std::find_if(catalog.devices.begin(), catalog.devices.end(),
+  const auto not_modelled = section.text("not_modelled");
+  std::vector<DeviceEntry>& kept = not_modelled ? catalog.unmodelled : catalog.devices;
+  const auto old = std::find_if(kept.begin(), kept.end(),
                                 [&](const DeviceEntry& entry) { return entry.device.id == *id; });
-  const bool known = old != catalog.devices.end();
+  const bool known = old != kept.end();
   DeviceEntry entry = known ? *old : DeviceEntry{};
+  entry.not_modelled = not_modelled.value_or("");
   costmodel::Device& device = entry.device;
   device.id = *id;
   entry.name = section.text("name").value_or(known ? entry.name : *id);
@@ -36,8 +39,8 @@ void read_device(Section& section, Catalog& catalog) {
       1e12 * value_or(section, "memory_tb_per_s", device.memory_bytes_per_s / 1e12, known);
   device.link_bytes_per_s = 1e9 * value_or(section, "link_gb_per_s", device.link_bytes_per_s / 1e9, known);
   device.power_w = section.number("power_w", kPositive).value_or(device.power_w);
-  for (const char* key : {"domain_gpus", "compute_units"})
-    if (!known) section.require(key);
+  if (!known) section.require("domain_gpus");
+  if (!known && !not_modelled) section.require("compute_units");
   entry.domain_gpus =
       static_cast<int>(section.integer("domain_gpus", 1, kMaxGpus).value_or(entry.domain_gpus));
   device.compute_units =
@@ -45,11 +48,12 @@ void read_device(Section& section, Catalog& catalog) {
   read_origin(section, entry.origin);
   section.finish();
   // With faults, figures may be missing that the profile is scaled from.
-  if (!entry.measured && section.faults().empty()) device.profile = costmodel::data_sheet_profile(device);
+  if (!not_modelled && !entry.measured && section.faults().empty())
+    device.profile = costmodel::data_sheet_profile(device);
   if (known) {
     *old = std::move(entry);
   } else {
-    catalog.devices.push_back(std::move(entry));
+    kept.push_back(std::move(entry));
   }
 }
 

@@ -108,6 +108,12 @@ ClusterSection read_cluster_section(Section& section, const Catalog& catalog,
         cluster.devices.push_back(entry->device.id);
         continue;
       }
+      if (const DeviceEntry* unmodelled = catalog.find_unmodelled(name)) {
+        section.fault("devices",
+                      fmt::format("{} cannot be planned with: {}", in_quotes(name), unmodelled->not_modelled),
+                      join(known));
+        continue;
+      }
       const DeviceEntry* meant = catalog.resolve_device(name);
       section.fault("devices", fmt::format("unknown device {}", in_quotes(name)), join(known),
                     meant != nullptr ? meant->device.id : nearest(name, known));

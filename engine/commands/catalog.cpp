@@ -61,8 +61,9 @@ CatalogView select(const Catalog& catalog, const CatalogOptions& options) {
   const auto wanted = [&](std::string_view list) { return options.what.empty() || options.what == list; };
   const auto named = [&](std::string_view name) { return options.name.empty() || options.name == name; };
   if (wanted("devices"))
-    for (const auto& entry : catalog.devices)
-      if (named(entry.device.id) && lets(options.devices, entry.device.id)) view.devices.push_back(&entry);
+    for (const auto* list : {&catalog.devices, &catalog.unmodelled})
+      for (const auto& entry : *list)
+        if (named(entry.device.id) && lets(options.devices, entry.device.id)) view.devices.push_back(&entry);
   if (wanted("networks"))
     for (const auto& entry : catalog.networks)
       if (named(entry.network.kind)) view.networks.push_back(&entry);
@@ -86,7 +87,9 @@ CatalogView select(const Catalog& catalog, const CatalogOptions& options) {
 void check_name(const Catalog& catalog, const CatalogOptions& options) {
   if (options.name.empty()) return;
   Names known;
-  if (options.what == "devices") known = catalog.device_ids();
+  if (options.what == "devices")
+    for (const auto* list : {&catalog.devices, &catalog.unmodelled})
+      for (const auto& entry : *list) known.push_back(entry.device.id);
   if (options.what == "models") known = catalog.model_names();
   if (options.what == "networks")
     for (const auto& entry : catalog.networks) known.push_back(entry.network.kind);

@@ -36,13 +36,19 @@ void write_device(JsonWriter& json, const DeviceEntry& entry) {
   write_known(json, "fp8_flops_per_s", device.fp8_flops_per_s);
   json.field("memory_bytes", device.memory_bytes).field("memory_bytes_per_s", device.memory_bytes_per_s);
   json.field("link", entry.link).field("link_bytes_per_s", device.link_bytes_per_s);
-  json.field("domain_gpus", entry.domain_gpus).field("compute_units", device.compute_units);
+  json.field("domain_gpus", entry.domain_gpus);
+  write_known(json, "compute_units", device.compute_units);
   write_known(json, "power_w", device.power_w);
-  json.begin_object("profile")
-      .field("name", device.profile.name)
-      .field("kind", entry.measured ? "measured" : "data_sheet");
-  write_texts(json, "sources", device.profile.sources);
-  json.end_object();
+  if (entry.not_modelled.empty()) {
+    json.begin_object("profile")
+        .field("name", device.profile.name)
+        .field("kind", entry.measured ? "measured" : "data_sheet");
+    write_texts(json, "sources", device.profile.sources);
+    json.end_object();
+  } else {
+    json.key("profile").null();
+    json.field("not_modelled", entry.not_modelled);
+  }
   write_origin(json, entry.origin);
   json.end_object();
 }

@@ -27,6 +27,11 @@ std::string count_text(std::int64_t parameters) {
   return value >= 1e9 ? fmt::format("{:.4g} B", value / 1e9) : fmt::format("{:.4g} M", value / 1e6);
 }
 
+std::string profile_kind(const DeviceEntry& entry) {
+  if (!entry.not_modelled.empty()) return "not modelled";
+  return entry.measured ? "measured" : "data sheet";
+}
+
 std::string devices_text(const CatalogView& view) {
   TextTable table{{"device", "bf16 TFLOP/s", "fp8", "memory GB", "TB/s", "link GB/s", "domain", "W",
                    "profile", "evidence", "name"},
@@ -37,8 +42,8 @@ std::string devices_text(const CatalogView& view) {
     table.rows.push_back({device.id, number(device.bf16_flops_per_s / 1e12),
                           known(device.fp8_flops_per_s, 1e12), number(device.memory_bytes / 1e9),
                           number(device.memory_bytes_per_s / 1e12), number(device.link_bytes_per_s / 1e9),
-                          std::to_string(entry->domain_gpus), known(device.power_w, 1),
-                          entry->measured ? "measured" : "data sheet", entry->origin.evidence, entry->name});
+                          std::to_string(entry->domain_gpus), known(device.power_w, 1), profile_kind(*entry),
+                          entry->origin.evidence, entry->name});
   }
   return table.str();
 }
@@ -145,6 +150,10 @@ std::string origins_text(const CatalogView& view) {
   for (const DeviceEntry* entry : view.devices) {
     add(entry->device.id, entry->origin);
     if (!entry->also.empty()) text += fmt::format("also known as {}\n", fmt::join(entry->also, ", "));
+    if (!entry->not_modelled.empty()) {
+      text += fmt::format("link: {}; cannot be planned with: {}\n", entry->link, entry->not_modelled);
+      continue;
+    }
     text += fmt::format("link: {}; profile: {}\n", entry->link, entry->device.profile.name);
     for (const std::string& source : entry->device.profile.sources) text += fmt::format("  {}\n", source);
   }
@@ -186,7 +195,7 @@ std::string overview_text(const CatalogView& view) {
     table.rows.push_back({id, number(entry->device.bf16_flops_per_s / 1e12),
                           number(entry->device.memory_bytes / 1e9), std::to_string(offers),
                           from(costmodel::PriceModel::kOnDemand), from(costmodel::PriceModel::kSpot),
-                          entry->measured ? "measured" : "data sheet"});
+                          profile_kind(*entry)});
   }
   return table.str() +
          fmt::format(

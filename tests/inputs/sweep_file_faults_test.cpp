@@ -196,6 +196,8 @@ TEST_CASE("an empty market says what matched nothing and what there is") {
   CHECK(has(fault_of("providers = [\"aws\", \"coreweave\"]", "catalog = []"),
             "no offer is left: the catalogue has 0"));
   CHECK(has(fault_of("devices = [\"h100-sxm\"]", "devices = []"), "is an empty list"));
+  CHECK(has(fault_of("devices = [\"h100-sxm\"]", "devices = [\"TPU-v5p\"]"),
+            "\"TPU-v5p\" cannot be planned with: none of the frameworks known here runs on it"));
   CHECK(has(fault_of("providers = [", "regions = [\"us-est-1\"]\nproviders = ["),
             "did you mean \"us-east-1\"?"));
 }
