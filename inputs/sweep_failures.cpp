@@ -19,7 +19,7 @@ struct RecoveryKey {
   std::string_view figure;  // in the catalogue
   enum class Unit { kDuration, kRate, kShare } unit;
   double search::FailureModel::*member;
-  std::string_view read_with = "";  // of no interest unless this key is there
+  std::string_view read_with = {};  // of no interest unless this key is there
 };
 constexpr RecoveryKey kRecoveryKeys[] = {
     {"detect", "detect", RecoveryKey::Unit::kDuration, &search::FailureModel::detect_s},

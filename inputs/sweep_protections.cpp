@@ -33,7 +33,7 @@ constexpr std::int64_t kMaxSpares = 100'000;
 constexpr std::int64_t kMaxLostGroups = 1'000'000;
 
 std::vector<int> read_ints(Section& section, std::string_view key, ListRules rules,
-                           std::vector<int> by_default, std::vector<std::string>& notes) {
+                           const std::vector<int>& by_default, std::vector<std::string>& notes) {
   rules.limit = 1000;
   rules.can_be_auto = true;
   std::vector<int> ints;

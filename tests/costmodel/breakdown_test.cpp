@@ -10,12 +10,6 @@
 namespace trainfront::costmodel {
 namespace {
 
-Recipe sequences_of(int length) {
-  Recipe recipe;
-  recipe.sequence_length = length;
-  return recipe;
-}
-
 Layout pipelined(Schedule schedule, int vpp = 1) {
   Layout layout;
   layout.tp = 4;
@@ -37,12 +31,12 @@ const FrameworkProfile& megatron() {
 }
 
 StepGraph graph_of(const Model& model, const Layout& layout, std::int64_t global_batch) {
-  return step_graph(model, sequences_of(4096), layout, global_batch, cluster(), megatron(), {});
+  return step_graph(model, reference::sequences_of(4096), layout, global_batch, cluster(), megatron(), {});
 }
 
 double time_of(const Model& model, const Layout& layout, std::int64_t global_batch) {
-  return step_time(layout_cost(model, sequences_of(4096), layout, cluster(), megatron()), layout.dp,
-                   global_batch, {})
+  return step_time(layout_cost(model, reference::sequences_of(4096), layout, cluster(), megatron()),
+                   layout.dp, global_batch, {})
       .with_stacks(1);
 }
 
@@ -98,7 +92,7 @@ TEST_CASE("the bottleneck is named with its stage, share and fabric") {
   Hardware slow = cluster();
   slow.network.nic_bytes_per_s = 1e9;
   const StepGraph step =
-      step_graph(reference::llama31_70b(), sequences_of(4096), layout, 4, slow, megatron(), {});
+      step_graph(reference::llama31_70b(), reference::sequences_of(4096), layout, 4, slow, megatron(), {});
   const std::string words = bottleneck_words(path_shares(step, layout), layout, slow);
   CHECK(words.find("stage 0 spends ") == 0);
   CHECK(words.find("tensor-parallel all-gather and reduce-scatter over InfiniBand NDR") != std::string::npos);
@@ -113,7 +107,8 @@ TEST_CASE("the bottleneck is named with its stage, share and fabric") {
 TEST_CASE("what would change the step most: compute for a large model, the network where tensors cross it") {
   Layout layout = pipelined(Schedule::k1f1b);
   const auto of = [&](const Hardware& hardware) {
-    return sensitivities(reference::llama31_70b(), sequences_of(4096), layout, 256, hardware, megatron(), {});
+    return sensitivities(reference::llama31_70b(), reference::sequences_of(4096), layout, 256, hardware,
+                         megatron(), {});
   };
   const std::vector<Sensitivity> usual = of(cluster());
   REQUIRE(usual.size() == kResources);

@@ -11,12 +11,6 @@
 namespace trainfront::costmodel {
 namespace {
 
-Recipe sequences_of(int length) {
-  Recipe recipe;
-  recipe.sequence_length = length;
-  return recipe;
-}
-
 double gemm_flops(const Operations& operations, Pass pass) {
   double flops = 0;
   for (const Operation& operation : operations) {
@@ -52,8 +46,9 @@ int communications(const Operations& operations, Collective collective, Pass pas
 
 TEST_CASE("a Llama-2-7B layer multiplies 2 T (4 h^2 + 3 h f) in each of the three passes") {
   const Layout layout;
-  const Operations operations = layer_operations(reference::llama2_7b(), sequences_of(4096), layout,
-                                                 default_profile(Framework::kMegatron), Block::kDense);
+  const Operations operations =
+      layer_operations(reference::llama2_7b(), reference::sequences_of(4096), layout,
+                       default_profile(Framework::kMegatron), Block::kDense);
   const double forward = 2.0 * 4096 * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008);
   CHECK(gemm_flops(operations, Pass::kForward) == doctest::Approx(forward));
   CHECK(gemm_flops(operations, Pass::kInputGradient) == doctest::Approx(forward));
@@ -71,7 +66,7 @@ TEST_CASE("all layers and the head together make the model's FLOPs, whatever the
           layout.sp = true;
           layout.ep = model.is_moe() ? ep : 1;
           layout.etp = model.is_moe() ? etp : 1;
-          const Recipe recipe = sequences_of(4096);
+          const Recipe recipe = reference::sequences_of(4096);
           const FrameworkProfile& framework = default_profile(Framework::kMegatron);
           const int moe = moe_layers(model);
           double flops = gemm_flops(head_operations(model, recipe, layout, framework), Pass::kForward);
@@ -98,7 +93,8 @@ TEST_CASE("tensor parallelism: two all-reduces a pass, or gathers and scatters w
   layout.tp = 8;
   const auto& framework = default_profile(Framework::kMegatron);
   const auto dense = [&] {
-    return layer_operations(reference::llama31_70b(), sequences_of(8192), layout, framework, Block::kDense);
+    return layer_operations(reference::llama31_70b(), reference::sequences_of(8192), layout, framework,
+                            Block::kDense);
   };
   CHECK(communications(dense(), Collective::kAllReduce, Pass::kForward) == 2);
   CHECK(communications(dense(), Collective::kAllReduce, Pass::kInputGradient) == 2);
@@ -118,9 +114,9 @@ TEST_CASE("sequence parallelism on one tensor rank changes nothing") {
   on.sp = true;
   const auto& framework = default_profile(Framework::kMegatron);
   const Operations a =
-      layer_operations(reference::llama3_8b(), sequences_of(8192), off, framework, Block::kDense);
+      layer_operations(reference::llama3_8b(), reference::sequences_of(8192), off, framework, Block::kDense);
   const Operations b =
-      layer_operations(reference::llama3_8b(), sequences_of(8192), on, framework, Block::kDense);
+      layer_operations(reference::llama3_8b(), reference::sequences_of(8192), on, framework, Block::kDense);
   REQUIRE(a.size() == b.size());
   CHECK(bytes_of(a, "norm", Pass::kForward) == bytes_of(b, "norm", Pass::kForward));
   CHECK(gemm_flops(a, Pass::kForward) == gemm_flops(b, Pass::kForward));
@@ -132,7 +128,8 @@ TEST_CASE("a token's copies travel to its experts and back, forward and backward
   FrameworkProfile framework = default_profile(Framework::kMegatron);
   framework.dispatcher = Dispatcher::kAllToAll;
   const auto layer = [&] {
-    return layer_operations(reference::mixtral_8x7b(), sequences_of(4096), layout, framework, Block::kMoe);
+    return layer_operations(reference::mixtral_8x7b(), reference::sequences_of(4096), layout, framework,
+                            Block::kMoe);
   };
   // 4,096 tokens, 2 experts each, 4,096 elements of 2 bytes, there and back.
   CHECK(bytes_of(layer(), "dispatch and combine", Pass::kForward) == 2.0 * 4096 * 2 * 4096 * 2);
@@ -150,7 +147,8 @@ TEST_CASE("a ring sends keys and values cp - 1 times; balanced ranks share the c
   layout.cp = 4;
   FrameworkProfile framework = default_profile(Framework::kMegatron);
   const auto layer = [&] {
-    return layer_operations(reference::llama3_8b(), sequences_of(8192), layout, framework, Block::kDense);
+    return layer_operations(reference::llama3_8b(), reference::sequences_of(8192), layout, framework,
+                            Block::kDense);
   };
   // 2,048 tokens, 8 KV heads, keys and values of 128 elements of 2 bytes.
   CHECK(bytes_of(layer(), "kv ring", Pass::kForward) == 3 * 2048.0 * 8 * 256 * 2);

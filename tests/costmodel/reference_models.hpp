@@ -1,6 +1,7 @@
 #pragma once
 
 #include "costmodel/model.hpp"
+#include "costmodel/recipe.hpp"
 
 // Shapes of public models, as their configurations state them, for the tests of this folder.
 namespace trainfront::costmodel::reference {
@@ -126,6 +127,12 @@ inline Model gpt_oss_20b() {
   model.sliding_window = 128;
   model.full_attention_every = 2;
   return model;
+}
+
+inline Recipe sequences_of(int length) {
+  Recipe recipe;
+  recipe.sequence_length = length;
+  return recipe;
 }
 
 }  // namespace trainfront::costmodel::reference

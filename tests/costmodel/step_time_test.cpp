@@ -13,12 +13,6 @@
 namespace trainfront::costmodel {
 namespace {
 
-Recipe sequences_of(int length) {
-  Recipe recipe;
-  recipe.sequence_length = length;
-  return recipe;
-}
-
 struct Case {
   Model model;
   Layout layout;
@@ -63,7 +57,8 @@ TEST_CASE("every time is finite and positive, the bound below it, the parts sum 
   const Hardware hardware = h100_cluster();
   for (const Case& c : random_cases(400)) {
     const FrameworkProfile& framework = default_profile(c.layout.framework);
-    const LayoutCost cost = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework);
+    const LayoutCost cost =
+        layout_cost(c.model, reference::sequences_of(4096), c.layout, hardware, framework);
     const StepTime time = step_time(cost, c.layout.dp, c.global_batch, {});
     REQUIRE(std::isfinite(time.fixed_s));
     REQUIRE(time.fixed_s >= 0);
@@ -72,7 +67,7 @@ TEST_CASE("every time is finite and positive, the bound below it, the parts sum 
     REQUIRE(bound > 0);
     REQUIRE(bound <= time.with_stacks(1) * (1 + 1e-12));
     const StepParts parts =
-        step_parts(c.model, sequences_of(4096), c.layout, c.global_batch, hardware, framework, {});
+        step_parts(c.model, reference::sequences_of(4096), c.layout, c.global_batch, hardware, framework, {});
     REQUIRE(parts.total() == doctest::Approx(time.with_stacks(1)).epsilon(1e-9));
     for (const double part : {parts.gemm_s, parts.attention_s, parts.memory_bound_s, parts.tensor_parallel_s,
                               parts.context_parallel_s, parts.expert_parallel_s, parts.pipeline_transfer_s,
@@ -87,8 +82,8 @@ TEST_CASE(
   const Hardware hardware = h100_cluster();
   int steady = 0;
   for (const Case& c : random_cases(400)) {
-    const LayoutCost cost =
-        layout_cost(c.model, sequences_of(4096), c.layout, hardware, default_profile(c.layout.framework));
+    const LayoutCost cost = layout_cost(c.model, reference::sequences_of(4096), c.layout, hardware,
+                                        default_profile(c.layout.framework));
     const StepTime once = step_time(cost, c.layout.dp, c.global_batch, {});
     for (const int stacks : {2, 3, 9}) {
       const double direct = step_time(cost, c.layout.dp, stacks * c.global_batch, {}).with_stacks(1);
@@ -107,7 +102,7 @@ TEST_CASE("one GPU, one micro-batch: the blocks' times, the optimiser and nothin
   const Hardware hardware = h100_cluster();
   const FrameworkProfile& framework = default_profile(Framework::kMegatron);
   const Model model = reference::llama32_1b();
-  const BlockTimes times = block_times(model, sequences_of(2048), {}, hardware, framework);
+  const BlockTimes times = block_times(model, reference::sequences_of(2048), {}, hardware, framework);
   double expected = 0;
   for (const PartTimes& pass : times.dense.pass) expected += 16 * pass.total();
   for (const PartTimes& pass : times.embedding.pass) expected += pass.total();
@@ -117,7 +112,7 @@ TEST_CASE("one GPU, one micro-batch: the blocks' times, the optimiser and nothin
       memory_bound_time(hardware.device, MemoryBound::kOptimizer, framework.optimizer_bytes * parameters)
           .seconds +
       framework.optimizer_extra_s;
-  const LayoutCost cost = layout_cost(model, sequences_of(2048), {}, hardware, framework);
+  const LayoutCost cost = layout_cost(model, reference::sequences_of(2048), {}, hardware, framework);
   CHECK(step_time(cost, 1, 1, {}).with_stacks(1) == doctest::Approx(expected).epsilon(1e-9));
 }
 
@@ -127,7 +122,7 @@ TEST_CASE("sequence parallelism on one tensor rank is the same step, bit for bit
   on.sp = true;
   off.pp = on.pp = 4;
   const auto time = [&](const Layout& layout) {
-    return step_time(layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
+    return step_time(layout_cost(reference::llama31_70b(), reference::sequences_of(8192), layout, hardware,
                                  default_profile(Framework::kMegatron)),
                      16, 1024, {});
   };
@@ -142,7 +137,7 @@ TEST_CASE("more data parallelism at one batch never slows the flush, and a slowe
   layout.sp = true;
   layout.pp = 4;
   const auto step = [&](std::int64_t dp) {
-    return step_time(layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
+    return step_time(layout_cost(reference::llama31_70b(), reference::sequences_of(8192), layout, hardware,
                                  default_profile(Framework::kMegatron)),
                      dp, 512, {})
         .with_stacks(1);
@@ -157,9 +152,11 @@ TEST_CASE("block times at hand give the same cost, and data-parallel cost at han
   const Hardware hardware = h100_cluster();
   const FrameworkProfile& framework = default_profile(Framework::kMegatron);
   for (const Case& c : random_cases(50)) {
-    const BlockTimes times = block_times(c.model, sequences_of(4096), c.layout, hardware, framework);
-    const LayoutCost a = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework, times);
-    const LayoutCost b = layout_cost(c.model, sequences_of(4096), c.layout, hardware, framework);
+    const BlockTimes times =
+        block_times(c.model, reference::sequences_of(4096), c.layout, hardware, framework);
+    const LayoutCost a =
+        layout_cost(c.model, reference::sequences_of(4096), c.layout, hardware, framework, times);
+    const LayoutCost b = layout_cost(c.model, reference::sequences_of(4096), c.layout, hardware, framework);
     const StepTime x = step_time(a, data_parallel_cost(a, c.layout.dp, 1), c.layout.dp, c.global_batch, {});
     const StepTime y = step_time(b, c.layout.dp, c.global_batch, {});
     REQUIRE(x.fixed_s == y.fixed_s);
@@ -171,7 +168,7 @@ TEST_CASE("islands keep gradients at home and pay for the outer synchronisation"
   const Hardware hardware = h100_cluster();
   const Model model = reference::llama3_8b();
   const LayoutCost cost =
-      layout_cost(model, sequences_of(8192), {}, hardware, default_profile(Framework::kMegatron));
+      layout_cost(model, reference::sequences_of(8192), {}, hardware, default_profile(Framework::kMegatron));
   const Islands islands{.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05, .sync_bits = 8};
   const double apart = step_time(cost, 64, 512, islands).with_stacks(1);
   const double inner = apart - outer_sync_per_step_s(islands, 8030261248.0);
@@ -188,8 +185,8 @@ TEST_CASE("NVIDIA's Llama 3.1 70B recipe on 64 H100 takes 14.66 s a step (dgxc-b
   layout.pp = 4;
   layout.vpp = 5;
   layout.schedule = Schedule::kInterleaved;
-  const LayoutCost cost = layout_cost(reference::llama31_70b(), sequences_of(8192), layout, hardware,
-                                      default_profile(Framework::kMegatron));
+  const LayoutCost cost = layout_cost(reference::llama31_70b(), reference::sequences_of(8192), layout,
+                                      hardware, default_profile(Framework::kMegatron));
   CHECK(step_time(cost, 2, 128, {}).with_stacks(1) == doctest::Approx(14.66).epsilon(0.05));
 }
 
