@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "costmodel/data_sheet_profile.hpp"
 #include "costmodel/fit_attention.hpp"
 #include "costmodel/fit_collective.hpp"
 #include "costmodel/fit_gemm.hpp"
@@ -21,6 +22,7 @@
 namespace trainfront::engine {
 namespace {
 
+using costmodel::DeviceProfile;
 using costmodel::FitScore;
 using costmodel::Precision;
 using costmodel::Samples;
@@ -59,7 +61,8 @@ void too_few(const std::string& what, std::size_t count, std::vector<std::string
   notes.push_back(fmt::format("{}: {} samples are too few to fit; its section stays as it was", what, count));
 }
 
-void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
+void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
+               ProfileFit& result) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
     const bool fp8 = precision == Precision::kFp8;
     std::vector<costmodel::GemmSample> all, chosen, others;
@@ -73,26 +76,32 @@ void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, Profi
       continue;
     }
     costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
+    costmodel::GemmFit origin = fp8 ? sheet.fp8 : sheet.bf16;
+    origin.sustained_slowdown = fit.sustained_slowdown;
     FitScore score;
-    fit = costmodel::fit_gemm(result.device, precision, fit, chosen, others, samples.sources, score);
+    fit = costmodel::fit_gemm(result.device, precision, origin, chosen, others, samples.sources, score);
     set_provenance(score, sources_of(chosen, samples), result.device.profile);
     result.scores.push_back(std::move(score));
   }
 }
 
-void fit_attentions(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
+void fit_attentions(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
+                    ProfileFit& result) {
   if (samples.attention.empty()) return;
   std::vector<costmodel::AttentionSample> chosen, others;
   split_by_source(samples.attention, samples.sources, preferred, chosen, others);
   if (chosen.size() < costmodel::kLeastSamples) return too_few("attention", chosen.size(), result.notes);
   FitScore score;
   costmodel::AttentionFit& fit = result.device.profile.attention;
-  fit = costmodel::fit_attention(fit, chosen, others, samples.sources, score);
+  costmodel::AttentionFit origin = sheet.attention;
+  origin.backward_factor = fit.backward_factor;
+  fit = costmodel::fit_attention(origin, chosen, others, samples.sources, score);
   set_provenance(score, sources_of(chosen, samples), result.device.profile);
   result.scores.push_back(std::move(score));
 }
 
-void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferred, ProfileFit& result) {
+void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
+                       ProfileFit& result) {
   for (std::size_t kind = 0; kind < kMemoryBoundNames.size(); ++kind) {
     std::vector<costmodel::MemoryBoundSample> all, chosen, others;
     for (const auto& sample : samples.memory_bound) {
@@ -107,7 +116,7 @@ void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferre
     FitScore score{
         .operation = std::string(kMemoryBoundNames[kind]), .precision = "", .form = "", .other_sources = {}};
     costmodel::MemoryBoundFit& fit = result.device.profile.memory_bound[kind];
-    fit = costmodel::fit_memory_bound(fit, chosen, score);
+    fit = costmodel::fit_memory_bound(sheet.memory_bound[kind], chosen, score);
     set_provenance(score, sources_of(chosen, samples), result.device.profile);
     result.scores.push_back(std::move(score));
   }
@@ -150,8 +159,8 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
   }
 }
 
-void fit_collectives(const Samples& samples, const std::vector<bool>& preferred, bool keep_network,
-                     ProfileFit& result) {
+void fit_collectives(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
+                     bool keep_network, ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
     std::vector<costmodel::CollectiveSample> within;
@@ -167,6 +176,8 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
     FitScore score{
         .operation = std::string(kCollectiveNames[kind]), .precision = "", .form = "", .other_sources = {}};
     std::vector<std::string> left_out;
+    if (static_cast<costmodel::Collective>(kind) == costmodel::Collective::kAllReduce)
+      result.device.profile.switch_reduce = sheet.switch_reduce;
     costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, samples.sources,
                         preferred, score, left_out);
     for (const std::string& group : left_out) {
@@ -212,10 +223,12 @@ ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
                     [&](const std::string& part) { return source.find(part) != std::string::npos; }));
   }
   ProfileFit result{.device = start, .scores = {}, .notes = {}};
-  fit_gemms(samples, preferred, result);
-  fit_attentions(samples, preferred, result);
-  fit_memory_bounds(samples, preferred, result);
-  fit_collectives(samples, preferred, choices.keep_network, result);
+  // Fits begin at the data sheet, so that the same measurements give the same profile whatever was there.
+  const DeviceProfile sheet = costmodel::data_sheet_profile(start);
+  fit_gemms(samples, preferred, sheet, result);
+  fit_attentions(samples, preferred, sheet, result);
+  fit_memory_bounds(samples, preferred, sheet, result);
+  fit_collectives(samples, preferred, sheet, choices.keep_network, result);
   apply_sustained(sustained, result);
   return result;
 }
