@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "faults/after_restart.hpp"
+#include "faults/renewal.hpp"
 
 namespace trainfront::faults {
 
@@ -42,6 +43,22 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
   }
   if (states.voluntary > 0) states.last_patch_s = patch_in(end);
   return states;
+}
+
+StateSteps state_steps(const CycleStates& states, const FailureLaw& law, double save_per_step_s) {
+  const GapLaw gaps(law);
+  const std::size_t size = states.size();
+  StateSteps steps{std::vector<double>(size), std::vector<double>(size, 0.0)};
+  for (std::size_t k = 0; k < size; ++k) {
+    steps.step_s[k] = states.window_s[k] + states.sync_s + save_per_step_s;
+    if (k + 1 == size) break;
+    const double ell = states.patch_s[k + 1];
+    const Gaps after(gaps, states.gap_s[k + 1]);
+    const double again = states.patches_repeat ? after.hit_after(ell, states.window_s[k]) : 0;
+    const double patches = Gaps(gaps, states.gap_s[k]).hit_in_any(states.window_s[k]) / (1 - again);
+    steps.patched_s[k + 1] = ell * patches * states.gap_s[k] / (steps.step_s[k] + ell * patches);
+  }
+  return steps;
 }
 
 }  // namespace trainfront::faults

@@ -25,4 +25,21 @@ struct CycleStates {
 
 CycleStates cycle_states(const Simulation& simulation, const Survival& survival);
 
+// How work goes on in each state.
+struct StateSteps {
+  std::vector<double> step_s;     // with its share of a save
+  std::vector<double> patched_s;  // of the state's time, in patches
+
+  // Steps a second.
+  double speed(const CycleStates& states, std::size_t k) const {
+    return (1 - patched_s[k] / states.gap_s[k]) / step_s[k];
+  }
+};
+
+// A failure is patched in the time of the state that it leads to. In a state of windows L, steps of U and
+// gaps of mean w, a step is hit with p(L) and patched 1/(1 - p') times for ell, so that there are
+//   p/(1 - p') w/(U + ell p/(1 - p'))
+// patches a failure: fewer than one where several fall into a step.
+StateSteps state_steps(const CycleStates& states, const FailureLaw& law, double save_per_step_s);
+
 }  // namespace trainfront::faults

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <queue>
 
 #include "faults/cluster_state.hpp"
@@ -41,7 +42,9 @@ class Run {
     while (saved_steps_ + kept_.steps < setup_.steps) {
       if (now_ > limit) return finish(false);
       rejoin();
-      if (!do_step()) {
+      if (const std::int64_t steps = quiet_steps(); steps > 0) {
+        do_quiet(steps);
+      } else if (!do_step()) {
         roll_back();
         continue;
       }
@@ -85,7 +88,11 @@ class Run {
   bool advance(double until, int* hits = nullptr) {
     while (clock_.next() <= until) {
       const double when = clock_.next();
-      const int units = clock_.strike(cluster_.left());
+      const int left = cluster_.left();
+      const int units = clock_.strike(left);
+      if (setup_.hot_spares >= 0)
+        replaced_.insert(replaced_.end(), static_cast<std::size_t>(std::min(units, left)),
+                         when + setup_.replace_s);
       for (int i = 0; i < units && cluster_.lives(); ++i) {
         ++run_.failures;
         cluster_.lose(random_);
@@ -102,16 +109,39 @@ class Run {
     return true;
   }
 
+  // Idle spares stand in for units under repair.
   void rejoin() {
-    bool any = false;
-    while (!repairs_.empty() && repairs_.top() <= now_) {
-      repairs_.pop();
-      cluster_.regain();
-      any = true;
-    }
-    if (!any) return;
+    if (repairs_.empty()) return;
+    while (!repairs_.empty() && repairs_.top() <= now_) repairs_.pop();
+    const auto missing = std::max<std::int64_t>(0, std::ssize(repairs_) - setup_.environment.idle_spares);
+    if (cluster_.lost() <= missing) return;
+    while (cluster_.lost() > missing) cluster_.regain();
     run_.restarts_s += setup_.environment.rejoin_s;
     pause_ = setup_.environment.rejoin_s;
+  }
+
+  // Steps, alike to the last, that nothing can interrupt and after which nothing is due before their end.
+  std::int64_t quiet_steps() const {
+    if (setup_.stack_deviation > 0 || pause_ > 0) return 0;
+    std::int64_t steps = setup_.steps - saved_steps_ - kept_.steps;
+    if (setup_.checkpoint_every > 0) steps = std::min(steps, setup_.checkpoint_every - kept_.steps);
+    const double until = repairs_.empty() ? clock_.next() : std::min(clock_.next(), repairs_.top());
+    const double fit =
+        std::floor((until - now_) / (setup_.step.fixed_s + cluster_.stacks() * setup_.step.per_stack_s)) - 1;
+    return fit < static_cast<double>(steps) ? static_cast<std::int64_t>(fit) : steps;
+  }
+
+  void do_quiet(std::int64_t steps) {
+    const auto n = static_cast<double>(steps);
+    const double stacks = cluster_.stacks();
+    const double useful_s = setup_.step.fixed_s + setup_.step.per_stack_s;
+    const double redundancy_s = (stacks - 1) * setup_.step.per_stack_s;
+    now_ += n * (useful_s + redundancy_s);
+    kept_.steps += steps;
+    kept_.useful_s += n * useful_s;
+    kept_.redundancy_s += n * redundancy_s;
+    stack_sum_ += n * stacks;
+    steps_done_ += steps;
   }
 
   // False: the cycle ended in it; the time spent is thrown away.
@@ -194,9 +224,18 @@ class Run {
     restart(length);
   }
 
+  // Until all but the hot spares of the lost units are replaced.
+  double wait_for_replacement_s() {
+    if (setup_.hot_spares < 0) return 0;
+    while (!replaced_.empty() && replaced_.front() <= now_) replaced_.pop_front();
+    const std::int64_t awaited = std::ssize(replaced_) - setup_.hot_spares;
+    return awaited > 0 ? replaced_[static_cast<std::size_t>(awaited - 1)] - now_ : 0;
+  }
+
   void restart(double length) {
     const double began = now_;
     for (;;) {
+      length += wait_for_replacement_s();
       cluster_.restore();
       repairs_ = {};
       if (!setup_.law.failures_in_restart) {
@@ -225,6 +264,7 @@ class Run {
   FailureClock clock_;
   ClusterState cluster_;
   std::priority_queue<double, std::vector<double>, std::greater<>> repairs_;
+  std::deque<double> replaced_;  // when lost units will be, ascending
   double patch_stacks_ = 0;
   bool redoes_step_ = false;
   bool needs_patch_ = false;

@@ -36,6 +36,11 @@ struct Simulation {
                                      // stacks computed always, one stack for a patch
   bool exact_depth = false;          // SPARe: depth and order by RECTLR, not ceil(N m/(N-k))/m
 
+  // Hot spares, in units: restarts wait until all but so many of the lost units are replaced. -1: they never
+  // wait for more than their restart_s.
+  std::int64_t hot_spares = -1;
+  double replace_s = 0;  // from the loss of a unit until another is there
+
   double burst_mtbf_s = 0;  // mean time between bursts of the whole system (spot preemptions); 0: none
   double burst_units = 1;   // mean units lost in one; geometric, at least 1
   std::vector<DatedFailure> trace;  // ascending; instead of the law, unless empty

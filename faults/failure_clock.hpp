@@ -21,7 +21,7 @@ class FailureClock {
   // A fresh gap from `now` on, `left` units being alive.
   void restart_at(double now, int left) {
     if (!setup_.trace.empty()) {
-      while (position_ < setup_.trace.size() && setup_.trace[position_].time_s <= now) ++position_;
+      while (position_ < setup_.trace.size() && setup_.trace[position_].time_s < now) ++position_;
       failure_ = position_ < setup_.trace.size() ? setup_.trace[position_].time_s : kNever;
       burst_ = kNever;
       return;
@@ -40,24 +40,17 @@ class FailureClock {
     }
     if (burst_ < failure_) {
       burst_ += setup_.burst_mtbf_s * random_.exponential();
-      return geometric(setup_.burst_units);
+      return random_.geometric(std::max(1.0, setup_.burst_units));
     }
     const FailureLaw& law = setup_.law;
     const bool bursts = law.burst_share > 0 && random_.uniform() <= law.burst_share;
-    const int units = bursts ? geometric(law.burst_units) : 1;
+    const int units = bursts ? random_.geometric(law.burst_units) : 1;
     failure_ += gap_s(std::max(1, left - units));
     return units;
   }
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-
-  // At least 1, with this mean.
-  int geometric(double mean) {
-    int units = 1;
-    while (random_.uniform() > 1 / std::max(1.0, mean)) ++units;
-    return units;
-  }
 
   double gap_s(int left) {
     const double mean =

@@ -34,21 +34,8 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   const double save_per_step = n > 0 ? environment.save_s / n : 0;
   const std::size_t size = states.size();
 
-  // A failure is patched in the time of the state that it leads to. In a state of windows L, steps of U and
-  // gaps of mean w, a step is hit with p(L) and patched 1/(1 - p') times for ell, so that there are
-  //   p/(1 - p') w/(U + ell p/(1 - p'))
-  // patches a failure: fewer than one where several fall into a step.
-  std::vector<double> step_s(size);
-  std::vector<double> patched_s(size, 0.0);
-  for (std::size_t k = 0; k < size; ++k) {
-    step_s[k] = states.window_s[k] + states.sync_s + save_per_step;
-    if (k + 1 == size) break;
-    const double ell = states.patch_s[k + 1];
-    const Gaps after(law, states.gap_s[k + 1]);
-    const double again = states.patches_repeat ? after.hit_after(ell, states.window_s[k]) : 0;
-    const double patches = Gaps(law, states.gap_s[k]).hit_in_any(states.window_s[k]) / (1 - again);
-    patched_s[k + 1] = ell * patches * states.gap_s[k] / (step_s[k] + ell * patches);
-  }
+  const StateSteps steps = state_steps(states, simulation.law, save_per_step);
+  const std::vector<double>& step_s = steps.step_s;
 
   PreciseTime result;
   double cycle = 0;    // mean length, without a restart that is not part of it
@@ -63,7 +50,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
     const double cv2 = law.squared_variation;
     cycle += p * w;
     up += p * w * states.later[k];
-    work += p * (w - patched_s[k]) * states.later[k] / step_s[k];
+    work += p * (w - steps.patched_s[k]) * states.later[k] / step_s[k];
     stacked += p * w * states.later[k] * states.stacks[k];
     squares += p * w * (w * (1 + cv2) + 2 * before);
     before += w;

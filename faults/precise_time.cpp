@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/short_run.hpp"
+
 namespace trainfront::faults {
 namespace {
 
@@ -84,8 +86,10 @@ PreciseTime precise_time(const Simulation& simulation) {
   }
   const double mtbf_s = simulation.environment.group_mtbf_s / static_cast<double>(simulation.units);
   PreciseTime fluid = fluid_time(settled, survival);
+  const double start_s = start_gain_s(settled, survival, fluid);
   if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) || settled.checkpoint_every == 0 ||
       settled.checkpoint_every > kLongestChain) {
+    fluid.time_s += start_s;
     return fluid;
   }
   Simulation exponential = settled;
@@ -98,6 +102,7 @@ PreciseTime precise_time(const Simulation& simulation) {
     chain.cycle_s = fluid.cycle_s;
   }
   chain.availability = fluid.availability;
+  chain.time_s += start_s;
   return chain;
 }
 

@@ -7,7 +7,10 @@ namespace trainfront::faults {
 // What simulate() gives in the mean, in closed form (docs/failures.md): the renewal model of cycle.hpp with
 // what the search's kernel leaves out, namely checkpoints at whole steps, several failures in a step,
 // failures in patches, the distribution of the cycle's length, and the states that pass during restarts that
-// can fail. Bursts, traces, rejoining units and jitter of stacks are beyond it. Long runs (several cycles).
+// can fail. Bursts, traces, rejoining units and jitter of stacks are beyond it.
+//
+// A run of few cycles starts with all of its units (short_run.hpp), unless restarts can fail, where long
+// runs are meant.
 //
 // From 20 steps per MTBF of the full system a fluid form; below that, a Markov chain over (units lost, steps
 // not saved), exact for exponential failures, times the fluid's ratio of the law to the exponential one.

@@ -35,6 +35,12 @@ class Random {
   }
   // Mean 1.
   double exponential() { return -std::log(uniform()); }
+  // A whole number from 1 on, of this mean (1 or more).
+  int geometric(double mean) {
+    int number = 1;
+    while (uniform() > 1 / mean) ++number;
+    return number;
+  }
   // Mean 0, variance 1 (Box and Muller).
   double normal() {
     const double radius = std::sqrt(-2 * std::log(uniform()));

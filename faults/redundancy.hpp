@@ -15,8 +15,9 @@ namespace trainfront::faults {
 // What redundancy does for one system: checkpoints alone, replication and SPARe over a range of r, in closed
 // form and by simulation.
 struct RedundancyStudy {
-  Simulation system;  // units, law, placement, step, environment, steps, checkpoint_every (-1: the best),
-                      // seed; protection gives sub_shards and k_max of SPARe
+  // units, law, placement, step, environment, steps, checkpoint_every (-1: the best; with two levels of
+  // checkpoints nothing else), trace, seed; protection gives sub_shards and k_max of SPARe.
+  Simulation system;
   int r_min = 2;
   int r_max = 20;
 };
@@ -38,6 +39,7 @@ struct RedundancyRow {
   double availability = 0;            // 1 - (restarts and checkpoints)/time
   double time_ratio = 0;              // time over that without failures and protection; infinity: no progress
   std::int64_t checkpoint_every = 0;  // steps; 0: none
+  std::int64_t deep_every = 0;        // steps between those on the shared file system beside a quick tier
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next
 };
 

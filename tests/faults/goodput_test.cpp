@@ -11,7 +11,6 @@
 #include "faults/event_simulation.hpp"
 #include "faults/goodput.hpp"
 #include "faults/monte_carlo.hpp"
-#include "faults/spare_pool.hpp"
 #include "faults/spread.hpp"
 
 using namespace trainfront::faults;
@@ -256,12 +255,4 @@ TEST_CASE("a run without protection ends at once or starts over: its quantiles a
   // Many: geometric, so nearly exponential: p90 is ln 10 times the mean.
   const TimeSpread long_run = spread_of(5e5);
   CHECK(quantile_s(long_run, 0.9) / long_run.mean_s == doctest::Approx(std::log(10)).epsilon(0.03));
-}
-
-TEST_CASE("hot spares run short as the Poisson law says") {
-  CHECK(chance_of_shortage(1, 0) == 1);
-  CHECK(chance_of_shortage(1, 1) == doctest::Approx(1 - std::exp(-1.0)));
-  CHECK(chance_of_shortage(1, 2) == doctest::Approx(1 - 2 * std::exp(-1.0)));
-  CHECK(chance_of_shortage(0.5, 10) < 1e-8);
-  CHECK(chance_of_shortage(0, 1) == 0);
 }

@@ -93,6 +93,44 @@ TEST_CASE("closed forms meet the simulated time within the noise of the simulati
   }
 }
 
+// Prints the table of docs/failures.md.
+TEST_CASE("runs of few cycles, which start with all units, take the time of simulated ones") {
+  Protection leaving{Scheme::kSpare, 6};
+  leaving.k_max = 12;
+  const std::vector<Case> short_cases = {{{Scheme::kCheckpoint}, 64, {}},
+                                         {{Scheme::kReplication, 4}, 64, {}},
+                                         {{Scheme::kSpare, 4}, 64, {}},
+                                         {{Scheme::kSpare, 9}, 200, {1, false, false}},
+                                         {leaving, 64, {}}};
+  for (const double cycles : {0.2, 0.5, 1.0, 3.0, 10.0, 40.0, 60.0}) {
+    double sum = 0;
+    double noise = 0;
+    double long_run = 0;
+    for (const Case& c : short_cases) {
+      Simulation setup = setup_of(c, 100);
+      setup.environment.restart_s = 40;
+      const PreciseTime mean = precise_time(setup);
+      setup.checkpoint_every = mean.checkpoint_every;
+      setup.steps = std::llround(cycles * mean.saved_steps);
+      const double closed_s = precise_time(setup).time_s;
+      std::vector<double> times;
+      for (std::int64_t number = 0; number < 400; ++number) times.push_back(simulate(setup, number).time_s);
+      const Mean simulated = mean_of(times);
+      const double error = closed_s / simulated.value - 1;
+      CAPTURE(cycles);
+      CAPTURE(static_cast<int>(c.protection.scheme));
+      CAPTURE(simulated.standard_error / simulated.value);
+      CHECK(std::abs(error) < 0.006 + 3.5 * simulated.standard_error / simulated.value);
+      sum += std::abs(error);
+      noise += simulated.standard_error / simulated.value;
+      long_run += std::abs(mean.time_s / 1e6 * static_cast<double>(setup.steps) / simulated.value - 1);
+    }
+    const double n = 0.01 * static_cast<double>(short_cases.size());
+    MESSAGE("| ", cycles, " | ", sum / n, " | ", long_run / n, " | ", noise / n, " |");
+    CHECK(sum / n < 0.3 + 1.5 * noise / n);
+  }
+}
+
 TEST_CASE("below 20 steps the chain takes over without a jump") {
   Case c = cases()[3];
   const double above = precise_time(setup_of(c, 20.001)).time_s;
