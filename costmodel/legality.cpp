@@ -37,6 +37,9 @@ constexpr std::array<std::string_view, kRules> kNames = {
     "nodes",
     "islands",
     "ffn_by_tp",
+    "host_memory",
+    "local_disk",
+    "data_loading",
 };
 
 bool has_degrees_below_one(const Layout& layout) {

@@ -39,8 +39,11 @@ enum class Rule : std::uint8_t {
   kNodes,          // the offer has fewer nodes
   kIslands,        // dp or the nodes do not divide over the islands
   kFfnByTp,        // MLP width over tp
+  kHostMemory,     // copies of checkpoints and stacked input exceed a node's host memory
+  kLocalDisk,      // checkpoints on a node's disk exceed it
+  kDataLoading,    // storage too slow to feed r stacks
 };
-inline constexpr int kRules = 24;
+inline constexpr int kRules = 27;
 
 // "heads_by_tp", as it stands in the output.
 std::string_view rule_name(Rule rule);

@@ -314,6 +314,15 @@ std::string reason(Rule rule, const Question& question, std::int64_t global_batc
              (model.shared_expert_ffn > 0 ? " or shared expert width " + number(model.shared_expert_ffn)
                                           : "") +
              " does not divide by tp " + number(layout.tp) + legal_text(question, rule, "tp", &Layout::tp);
+    case Rule::kHostMemory:
+      return "a node's host memory is too small for the copies of its checkpoint and the tokens of stacked "
+             "shards; more nodes, another checkpoint_tier or checkpoint = \"sync\" need less";
+    case Rule::kLocalDisk:
+      return "a node's disk is too small for its part of two checkpoints; more nodes, or checkpoint_tier "
+             "\"shared\" or \"peer\", need less";
+    case Rule::kDataLoading:
+      return "storage_bandwidth or node_storage_bandwidth is too low to read r stacks as fast as the GPUs "
+             "could compute them; a smaller r needs less";
   }
   return "";
 }

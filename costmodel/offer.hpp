@@ -22,6 +22,8 @@ struct Offer {
   std::string source;                    // where the price was seen
   std::string as_of;                     // date of the price
   std::string zone;                      // of the region, where the price holds; empty: any
+  double host_memory_bytes = 0;          // of a node; 0: not known
+  double local_disk_bytes = 0;           // likewise
   double transfer_usd = 0;  // for data that leaves the provider over the whole training, beside the nodes
 
   bool operator==(const Offer&) const = default;

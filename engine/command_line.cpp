@@ -157,6 +157,9 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
   command->add_option("--steps", options->steps, "Of the training")->capture_default_str();
   command->add_option("--r", options->r, "MIN:MAX or one number; default 2:20");
   command->add_option("--simulate", options->simulate, "Trials of every row, beside the closed form");
+  command->add_option(
+      "--failures", options->failures,
+      "Simulated runs take their failures from this CSV file (time, units), not from the law");
   command->add_option("--seed", options->seed, "Of the simulations")->capture_default_str();
   command->add_option("--plot", options->plot, "Write time and availability over r to this SVG file");
   command

@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "engine/errors.hpp"
+#include "engine/reports/readable.hpp"
 #include "inputs/diagnostics.hpp"
+#include "inputs/failure_trace.hpp"
 #include "inputs/quantity.hpp"
 
 namespace trainfront::engine {
@@ -76,12 +78,35 @@ void read_range(const RedundancyOptions& options, Checker& check, faults::Redund
   study.r_max = *high;
 }
 
-// The system's own options, in place of a plan.
+// Events of the trace, not units, come so often.
+double mtbf_of(const std::vector<faults::DatedFailure>& trace) {
+  return trace.back().time_s / static_cast<double>(trace.size());
+}
+
+// Events that take several units are bursts.
+void read_bursts(const std::vector<faults::DatedFailure>& trace, faults::FailureLaw& law) {
+  double events = 0;
+  double units = 0;
+  for (const faults::DatedFailure& failure : trace) {
+    if (failure.units < 2) continue;
+    events += 1;
+    units += failure.units;
+  }
+  if (!(events > 0)) return;
+  law.burst_share = events / static_cast<double>(trace.size());
+  law.burst_units = units / events;
+}
+
+// The system's own options, in place of a plan. The trace gives what they leave out of the law.
 void read_system(const RedundancyOptions& options, Checker& check, faults::Simulation& system) {
   check.require(options.groups >= 1 && options.groups <= kMostGroups,
                 fmt::format("--groups {}: needs a whole number from 1 to {}", options.groups, kMostGroups));
   system.units = options.groups;
-  if (options.mtbf == "inf" || options.mtbf == "never") {
+  if (options.mtbf.empty() && !system.trace.empty() && system.trace.back().time_s > 0) {
+    system.environment.group_mtbf_s =
+        mtbf_of(system.trace) * static_cast<double>(std::max<std::int64_t>(1, options.groups));
+    read_bursts(system.trace, system.law);
+  } else if (options.mtbf == "inf" || options.mtbf == "never") {
     system.environment.group_mtbf_s = std::numeric_limits<double>::infinity();
   } else {
     const double mtbf_s = check.duration_s("--mtbf", options.mtbf, false, kMostMtbf_s);
@@ -130,9 +155,16 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const
     check.require(options.groups == 0 && options.mtbf.empty(),
                   "--groups, --mtbf: the sweep file's plan gives them");
     system = *given;
-  } else {
-    read_system(options, check, system);
+    check.require(options.checkpoint_every == -1 || !(system.environment.deep_share > 0),
+                  "--checkpoint-every: the plan has two kinds of checkpoints, whose intervals are optimised");
   }
+  if (!options.failures.empty()) {
+    check.require(options.simulate > 0, "--failures: only --simulate plays them");
+    inputs::Diagnostics faults;
+    system.trace = inputs::read_failure_trace(options.failures, faults);
+    faults.throw_if_any();
+  }
+  if (given == nullptr) read_system(options, check, system);
   if (options.placement == "random") {
     system.placement = faults::Placement::kRandom;
   } else if (options.placement == "consecutive") {
@@ -166,6 +198,15 @@ std::vector<std::string> redundancy_notes(const RedundancyOptions& options,
                                           const faults::RedundancyStudy& study) {
   std::vector<std::string> notes;
   const faults::Simulation& system = study.system;
+  if (!system.trace.empty()) {
+    double units = 0;
+    for (const faults::DatedFailure& failure : system.trace) units += failure.units;
+    notes.push_back(fmt::format(
+        "simulated runs take the {} dated failures ({:g} units) of {}, and none after its last at {}; the "
+        "closed forms, and failures and stacks of a cycle, take the law with {}",
+        system.trace.size(), units, options.failures, readable_duration(system.trace.back().time_s),
+        options.mtbf.empty() && options.file.empty() ? "their mean rate and bursts" : "the given rate"));
+  }
   const double step_s = system.step.fixed_s + system.step.per_stack_s;
   const double mtbf_s = system.environment.group_mtbf_s / static_cast<double>(system.units);
   if (mtbf_s < step_s) {

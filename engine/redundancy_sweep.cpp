@@ -6,15 +6,13 @@
 #include <charconv>
 #include <cmath>
 
-#include "costmodel/framework_profile.hpp"
-#include "costmodel/step_time.hpp"
 #include "engine/answer.hpp"
 #include "engine/errors.hpp"
 #include "engine/reports/readable.hpp"
 #include "engine/sweep_job.hpp"
 #include "engine/terminal.hpp"
-#include "search/environment.hpp"
 #include "search/evaluate.hpp"
+#include "search/plan_run.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -35,45 +33,34 @@ std::uint64_t plan_number(const std::string& text, const search::Space& space) {
 }  // namespace
 
 PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
-  const search::Problem& problem = space.problem();
-  const search::Plan plan = space.decode(index);
-  const search::HardwareClass& rented = problem.hardware[static_cast<std::size_t>(plan.hardware)];
-  const costmodel::Hardware& hardware = rented.hardware;
-  const costmodel::Offer& offer = rented.offers[static_cast<std::size_t>(plan.offer)];
-  const std::int64_t nodes = costmodel::nodes_for(plan.gpus, hardware.gpus_per_node);
-  const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
-                                           costmodel::default_profile(plan.layout.framework));
-  const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
-  const faults::FailingUnit unit =
-      faults::failing_unit(plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
+  search::Plan plan = space.decode(index);
+  // Whole groups are lost, as where failures are masked. Its spares and its tier of checkpoints stay.
+  faults::Protection masking{faults::Scheme::kElastic};
+  masking.spares = plan.protection.spares;
+  masking.spares_per_1000 = plan.protection.spares_per_1000;
+  masking.tier = plan.protection.tier;
+  plan.protection = masking;
+  const search::PlanRun run = search::plan_run(space.problem(), plan);
 
   PlanSystem result;
   faults::Simulation& system = result.system;
-  system.units = unit.units;
-  system.law = problem.failures.law;
-  system.step = {step.fixed_s, step.per_stack_s};
-  const search::NodeFailures node = search::node_failures(problem.failures, rented, offer);
-  faults::Protection shared = plan.protection;
-  shared.tier = faults::CheckpointTier::kShared;
-  system.environment = search::recovery_costs(problem.failures, shared, nodes,
-                                              search::checkpoint_bytes(problem.model, problem.recipe));
-  system.environment.group_mtbf_s = search::unit_mtbf_s(node.events_per_s(), unit);
-  const double steps = search::steps_needed(problem.recipe, plan.global_batch);
-  system.steps = std::clamp<std::int64_t>(std::llround(steps), 1, kMostSteps);
+  system.units = run.unit.units;
+  system.law = run.law;
+  system.step = run.step;
+  system.environment = run.environment;
+  system.steps = std::clamp<std::int64_t>(std::llround(run.steps), 1, kMostSteps);
 
+  const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(plan.hardware)];
   result.plan = fmt::format("plan {}: {} on {} {}, {} failing units of {} groups", plan.index,
-                            readable_layout(plan.layout), plan.gpus, hardware.device.id, unit.units,
-                            unit.groups_per_unit);
-  if (plan.protection.tier != faults::CheckpointTier::kShared)
-    result.notes.push_back("checkpoints are compared on the shared file system alone");
-  if (node.preemptions_per_s > 0 && node.preempted_together > 1)
-    result.notes.push_back(
-        "a preemption that takes several nodes counts as the loss of one unit here; the sweep counts them "
-        "all");
-  const std::int64_t copies =
-      faults::state_copies(unit, plan.layout.dp, search::groups_per_state_copy(plan.layout));
-  if (copies > 1) {
-    system.state_copies = copies;
+                            readable_layout(plan.layout), plan.gpus, rented.hardware.device.id,
+                            run.unit.units, run.unit.groups_per_unit);
+  if (system.law.burst_share > 0)
+    result.notes.push_back(fmt::format(
+        "{} of the failures are preemptions that take {:.3g} nodes in the mean, each in a unit of its own; "
+        "they count once",
+        readable_percent(system.law.burst_share), system.law.burst_units));
+  if (run.state_copies > 1) {
+    system.state_copies = run.state_copies;
   } else {
     result.notes.push_back(
         "this plan's layout keeps one copy of the optimiser's state over all groups, so that no failure "

@@ -16,7 +16,7 @@ auto key(const costmodel::Hardware& hardware) {
 auto key(const costmodel::Offer& offer) {
   return std::tie(offer.provider, offer.region, offer.zone, offer.instance, offer.price_model,
                   offer.usd_per_node_hour, offer.max_nodes, offer.preemptions_per_node_hour,
-                  offer.preempted_together);
+                  offer.preempted_together, offer.host_memory_bytes, offer.local_disk_bytes);
 }
 
 }  // namespace

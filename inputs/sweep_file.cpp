@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "inputs/suggest.hpp"
 #include "inputs/sweep_sections.hpp"
 
 namespace trainfront::inputs {
@@ -27,6 +28,37 @@ void note_small_offers(const search::Problem& problem, std::vector<std::string>&
                                     offer.provider, offer.region, offer.instance, offer.max_nodes,
                                     offer.max_nodes == 1 ? "" : "s", needed));
     }
+}
+
+// What a sweep would check, did it know how large the nodes are.
+void note_unknown_hosts(const search::Problem& problem, std::vector<std::string>& notes) {
+  const auto any = [&](auto wants) {
+    return std::any_of(problem.protections.begin(), problem.protections.end(), wants);
+  };
+  const bool on_disk =
+      any([](const faults::Protection& one) { return one.tier == faults::CheckpointTier::kLocal; });
+  const bool in_memory =
+      any([](const faults::Protection& one) { return one.r > 1 || one.scheme != faults::Scheme::kNone; });
+  std::vector<std::string> nodes;
+  std::vector<std::string> disks;
+  for (const search::HardwareClass& entry : problem.hardware)
+    for (const costmodel::Offer& offer : entry.offers) {
+      const std::string name = offer.provider + " " + offer.instance;
+      const auto add = [&](std::vector<std::string>& names) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      };
+      if (in_memory && !(offer.host_memory_bytes > 0)) add(nodes);
+      if (on_disk && !(offer.local_disk_bytes > 0)) add(disks);
+    }
+  if (!nodes.empty())
+    notes.push_back(fmt::format(
+        "market: the host memory of {} is not known (host_memory), so whether copies of checkpoints and "
+        "stacked input fit there is not checked",
+        join(nodes)));
+  if (!disks.empty())
+    notes.push_back(fmt::format(
+        "market: the disk of {} is not known (nvme), so whether local checkpoints fit there is not checked",
+        join(disks)));
 }
 
 // What only shows when all sections are known.
@@ -54,6 +86,7 @@ void check_together(const search::Problem& problem, Section& root, std::vector<s
                                      problem.recipe.sequence_length, problem.model.learned_positions));
   if (problem.hardware.empty() || problem.gpus.empty()) return;
   note_small_offers(problem, notes);
+  note_unknown_hosts(problem, notes);
 
   std::int64_t uneven = 0;
   int gpus_per_node = 0;

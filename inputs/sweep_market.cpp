@@ -256,6 +256,8 @@ std::vector<search::HardwareClass> read_market_section(Section& section, const C
         offer.preemptions_per_node_hour = rate->base;
         offer.preempted_together = rate->together;
       }
+    offer.host_memory_bytes = node->host_memory_bytes;
+    offer.local_disk_bytes = node->nvme_bytes;
     add_offer(classes, {device->device, node->gpus_per_node, node->domain_gpus, node->network},
               std::move(offer));
   }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "search/host_rules.hpp"
 
 namespace trainfront::search {
 namespace {
@@ -18,14 +21,33 @@ std::vector<RateClass> rate_classes(const FailureModel& failures, const Hardware
   return classes;
 }
 
-std::vector<SparesClass> spares_classes(const std::vector<faults::Protection>& protections,
-                                        std::int64_t nodes) {
+// In the order in which evaluate() asks.
+std::vector<costmodel::Rule> rules_by_offer(const Problem& problem, const HardwareClass& hardware,
+                                            const faults::Protection& protection, std::int64_t gpus,
+                                            std::int64_t nodes, double state_bytes) {
+  const HostNeed need = host_need(problem, protection, nodes, hardware.hardware.gpus_per_node, state_bytes);
+  const costmodel::Rule loading = loading_rule(problem, protection, gpus, nodes, hardware.hardware.device);
+  std::vector<costmodel::Rule> rules;
+  for (const costmodel::Offer& offer : hardware.offers) {
+    costmodel::Rule rule = offer_rule(offer, nodes + spare_nodes(protection, nodes));
+    if (rule == costmodel::Rule::kNone) rule = host_rule(offer, need);
+    rules.push_back(rule == costmodel::Rule::kNone ? loading : rule);
+  }
+  return rules;
+}
+
+std::vector<SparesClass> spares_classes(const Problem& problem, const HardwareClass& hardware,
+                                        std::int64_t gpus, std::int64_t nodes, double state_bytes) {
   std::vector<SparesClass> classes;
-  for (std::size_t entry = 0; entry < protections.size(); ++entry) {
-    const std::int64_t spares = spare_nodes(protections[entry], nodes);
+  for (std::size_t entry = 0; entry < problem.protections.size(); ++entry) {
+    const faults::Protection& protection = problem.protections[entry];
+    const std::int64_t spares = spare_nodes(protection, nodes);
+    std::vector<costmodel::Rule> rules =
+        rules_by_offer(problem, hardware, protection, gpus, nodes, state_bytes);
     auto same = std::find_if(classes.begin(), classes.end(),
-                             [&](const SparesClass& c) { return c.spares == spares; });
-    if (same == classes.end()) same = classes.insert(classes.end(), SparesClass{spares, nodes + spares, {}});
+                             [&](const SparesClass& c) { return c.spares == spares && c.rules == rules; });
+    if (same == classes.end())
+      same = classes.insert(classes.end(), SparesClass{spares, nodes + spares, {}, std::move(rules)});
     same->protections.push_back(static_cast<int>(entry));
   }
   return classes;
@@ -42,8 +64,8 @@ BlockSetup::BlockSetup(const Space& space, int the_class, std::size_t gpus_posit
       plans_per_step{hardware.offers.size() * problem.protections.size()},
       chance{chance_of(problem.goal)} {
   rates = rate_classes(problem.failures, hardware);
-  spares = spares_classes(problem.protections, nodes);
   const double state_bytes = checkpoint_bytes(problem.model, problem.recipe);
+  spares = spares_classes(problem, hardware, gpus, nodes, state_bytes);
   for (const auto& protection : problem.protections)
     recovery.push_back(recovery_costs(problem.failures, protection, nodes, state_bytes));
   for (const RateClass& rate : rates) {
@@ -68,11 +90,6 @@ bool BlockSetup::share_columns(const RateClass& a, const RateClass& b) const {
     return node.preemptions_per_s > 0 && node.preempted_together > 1;
   };
   return !problem.failures.law.failures_in_restart && !in_bursts(a.node) && !in_bursts(b.node);
-}
-
-bool BlockSetup::is_legal(int offer, const SparesClass& spare) const {
-  return offer_rule(hardware.offers[static_cast<std::size_t>(offer)], spare.paid_nodes) ==
-         costmodel::Rule::kNone;
 }
 
 }  // namespace trainfront::search

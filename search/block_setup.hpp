@@ -17,11 +17,13 @@ struct RateClass {
   std::vector<int> offers;
 };
 
-// Protections that pay for equally many spare nodes.
+// Protections that pay for equally many spare nodes and work on the same offers.
 struct SparesClass {
   std::int64_t spares = 0;
   std::int64_t paid_nodes = 0;
   std::vector<int> protections;
+  // By offer: too few nodes, or too little room on them. kDataLoading is for all offers alike.
+  std::vector<costmodel::Rule> rules;
 };
 
 // Plans of one rate class and one spares class rent the same number of nodes for a time that is the same on
@@ -48,7 +50,9 @@ struct BlockSetup {
   std::vector<Cell> cells;                    // by rate, then spares
   std::optional<faults::Chance> chance;       // what times must hold with
 
-  bool is_legal(int offer, const SparesClass& spare) const;
+  static bool is_legal(int offer, const SparesClass& spare) {
+    return spare.rules[static_cast<std::size_t>(offer)] == costmodel::Rule::kNone;
+  }
   // Nodes that fail so often see the same cycles (faults::CycleTable), if not equally many of them.
   bool share_columns(const RateClass& a, const RateClass& b) const;
 };

@@ -6,6 +6,7 @@
 
 #include "costmodel/parameters.hpp"
 #include "faults/protection_check.hpp"
+#include "faults/spare_pool.hpp"
 
 namespace trainfront::search {
 
@@ -148,13 +149,34 @@ double deep_share(const FailureModel& failures, CheckpointTier tier, const NodeF
   return std::min(1.0, deep / events);
 }
 
+double most_wait_s(const FailureModel& failures, const faults::Protection& protection, std::int64_t nodes) {
+  return spare_nodes(protection, nodes) > 0 ? failures.replace_s : 0;
+}
+
+namespace {
+
+// For replacements, where hot spares run short.
+double mean_wait_s(const FailureModel& failures, const faults::Protection& protection,
+                   const NodeFailures& node, std::int64_t nodes) {
+  const double most_s = most_wait_s(failures, protection, nodes);
+  if (!(most_s > 0)) return 0;
+  const double node_s = static_cast<double>(nodes) * most_s;
+  const faults::NodeLosses losses{.single = node_s * node.failures_per_s,
+                                  .bursts = node_s * node.preemptions_per_s,
+                                  .together = node.preempted_together};
+  return most_s * faults::mean_wait_for_replacement(losses, spare_nodes(protection, nodes));
+}
+
+}  // namespace
+
 faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
                                    const faults::Environment& costs, const NodeFailures& node,
                                    const faults::FailingUnit& unit, std::int64_t nodes) {
   faults::Environment environment = costs;
   environment.group_mtbf_s = unit_mtbf_s(node.events_per_s(), unit);
   if (protection.rejoins) environment.idle_spares = spare_nodes(protection, nodes) / unit.nodes_per_unit;
-  environment.deep_share = deep_share(failures, protection.tier, node, nodes, costs.restart_s);
+  environment.restart_s += mean_wait_s(failures, protection, node, nodes);
+  environment.deep_share = deep_share(failures, protection.tier, node, nodes, environment.restart_s);
   return environment;
 }
 

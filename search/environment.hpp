@@ -59,10 +59,13 @@ struct NodeFailures {
 NodeFailures node_failures(const FailureModel& failures, const HardwareClass& hardware,
                            const costmodel::Offer& offer);
 
-// What failures cost a plan on `nodes` computing nodes, apart from how often they strike (group_mtbf_s and
-// deep_share are left 0).
+// What failures cost a plan on `nodes` computing nodes, apart from how often they strike: group_mtbf_s and
+// deep_share are left 0, and hot spares are taken never to run short.
 faults::Environment recovery_costs(const FailureModel& failures, const faults::Protection& protection,
                                    std::int64_t nodes, double state_bytes);
+
+// A restart waits no longer than this besides, when hot spares run short; 0 without any.
+double most_wait_s(const FailureModel& failures, const faults::Protection& protection, std::int64_t nodes);
 
 // The same where nodes fail so often, as `unit` sees it.
 faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,

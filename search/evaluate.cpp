@@ -4,6 +4,7 @@
 
 #include "costmodel/memory.hpp"
 #include "search/environment.hpp"
+#include "search/host_rules.hpp"
 #include "search/plan_rules.hpp"
 #include "search/plan_run.hpp"
 
@@ -25,6 +26,11 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
 
   outcome.rule = step_rule(problem, plan.layout, plan.gpus, nodes, plan.global_batch, plan.islands);
   if (outcome.rule == costmodel::Rule::kNone) outcome.rule = offer_rule(offer, outcome.nodes);
+  if (outcome.rule == costmodel::Rule::kNone)
+    outcome.rule = host_rule(offer, host_need(problem, plan.protection, nodes, hardware.gpus_per_node,
+                                              checkpoint_bytes(problem.model, problem.recipe)));
+  if (outcome.rule == costmodel::Rule::kNone)
+    outcome.rule = loading_rule(problem, plan.protection, plan.gpus, nodes, hardware.device);
   if (outcome.rule == costmodel::Rule::kNone)
     outcome.rule = protection_rule(plan.protection, problem.failures.law, unit, plan.layout.dp,
                                    groups_per_state_copy(plan.layout));

@@ -34,7 +34,9 @@ double MildFailures::most_step_s(const NodeFailures& node, int number) const {
   Costs costs;
   costs.failures = units_ / unit_mtbf_s(node.events_per_s(), unit_);
   if (!(costs.failures > 0)) return kNever;
-  costs.restarts = costs.failures * std::max(terms.restart_s + environment.deep_restart_s, terms.voluntary_s);
+  const double waits_s = most_wait_s(setup_.problem.failures, protection, setup_.nodes);
+  costs.restarts =
+      costs.failures * (std::max(terms.restart_s + environment.deep_restart_s, terms.voluntary_s) + waits_s);
   costs.masked_s = terms.masked_s;
   costs.save_s = terms.save_s;
   costs.deep_save_s = terms.deep_save_s;

@@ -15,21 +15,19 @@ PlanRun plan_run(const Problem& problem, const Plan& plan) {
   const auto cost = costmodel::layout_cost(problem.model, problem.recipe, plan.layout, hardware,
                                            costmodel::default_profile(plan.layout.framework));
   const auto step = costmodel::step_time(cost, plan.layout.dp, plan.global_batch, plan.islands);
-  const auto unit =
-      failing_unit(plan.protection, nodes, plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
-  const std::int64_t copies =
-      faults::masks_failures(plan.protection)
-          ? faults::state_copies(unit, plan.layout.dp, groups_per_state_copy(plan.layout))
-          : -1;
   PlanRun run;
+  run.unit =
+      failing_unit(plan.protection, nodes, plan.layout.dp, plan.layout.group_gpus(), hardware.gpus_per_node);
+  if (faults::masks_failures(plan.protection))
+    run.state_copies = faults::state_copies(run.unit, plan.layout.dp, groups_per_state_copy(plan.layout));
   run.step = {step.fixed_s, step.per_stack_s};
   run.steps = steps_needed(problem.recipe, plan.global_batch);
   const faults::Environment costs = recovery_costs(problem.failures, plan.protection, nodes,
                                                    checkpoint_bytes(problem.model, problem.recipe));
   const NodeFailures node = node_failures(problem.failures, rented, offer);
-  run.environment = environment_in(problem.failures, plan.protection, costs, node, unit, nodes);
-  run.table = faults::cycle_table(unit.units, plan.protection,
-                                  law_in(problem.failures, run.environment, node), copies);
+  run.environment = environment_in(problem.failures, plan.protection, costs, node, run.unit, nodes);
+  run.law = law_in(problem.failures, run.environment, node);
+  run.table = faults::cycle_table(run.unit.units, plan.protection, run.law, run.state_copies);
   run.evidence = step.evidence;
   return run;
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+
 #include "costmodel/evidence.hpp"
 #include "faults/cycle.hpp"
+#include "faults/failing_unit.hpp"
 #include "search/plan.hpp"
 #include "search/problem.hpp"
 
@@ -11,6 +14,9 @@ namespace trainfront::search {
 struct PlanRun {
   faults::StepModel step;
   double steps = 0;
+  faults::FailingUnit unit;
+  std::int64_t state_copies = -1;  // as in faults::cycle_table
+  faults::FailureLaw law;
   faults::CycleTable table;
   faults::Environment environment;
   costmodel::Evidence evidence = costmodel::Evidence::kCalibrated;  // of the step's time

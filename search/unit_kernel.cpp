@@ -141,12 +141,18 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
     const faults::CycleSums unstepped =
         faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0}, columns_.masked_s[j]);
     const faults::EnvironmentTerms environment = terms_of(columns_.protection[j]);
-    const faults::CycleRate terms = faults::cycle_rate(unstepped, environment);
+    faults::CycleRate terms = faults::cycle_rate(unstepped, environment);
+    if (!terms.progress) {
+      // Beyond where the efficiency's polynomial means anything, a sign even.
+      terms.cycle = kNever;
+      terms.efficiency = 1;
+      terms.interval = terms.losing = 0;
+    }
     rate.failure_rate.push_back(terms.failure_rate);
     rate.efficiency.push_back(terms.efficiency);
     rate.interval.push_back(terms.interval);
     rate.losing.push_back(terms.losing);
-    rate.cycle.push_back(terms.progress ? terms.cycle : kNever);
+    rate.cycle.push_back(terms.cycle);
     if (!chance_) continue;
     const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, environment);
     rate.saving.push_back(spread.saving);

@@ -28,7 +28,8 @@ UnitSetup::UnitSetup(const BlockSetup& setup, std::int64_t dp, int the_group_gpu
     }
     for (int number : spare.protections) {
       const auto& protection = entries[static_cast<std::size_t>(number)];
-      illegal[static_cast<std::size_t>(costmodel::Rule::kNodes)] += offers.size() - legal_offers;
+      for (const costmodel::Rule broken : spare.rules)
+        if (broken != costmodel::Rule::kNone) ++illegal[static_cast<std::size_t>(broken)];
       const auto rule = protection_rule(protection, setup.problem.failures.law, unit, dp, state_copy_groups);
       if (rule != costmodel::Rule::kNone) {
         illegal[static_cast<std::size_t>(rule)] += legal_offers;

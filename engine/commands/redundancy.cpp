@@ -95,6 +95,7 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
       .field("finishes", std::isfinite(row.time_ratio))
       .field("checkpoint_interval_s", row.checkpoint_interval_s)
       .field("checkpoint_every", row.checkpoint_every);
+  if (row.deep_every > 0) json.field("shared_checkpoint_every", row.deep_every);
   if (simulated == nullptr) {
     json.key("simulated").null();
   } else {

@@ -30,6 +30,7 @@ struct RedundancyOptions {
   std::int64_t steps = 10'000;
   std::string r;              // "MIN:MAX" or one number; empty: 2 to 20, or as far as the groups go
   std::int64_t simulate = 0;  // trials
+  std::string failures;       // CSV of dated failures, for the simulated runs; empty: by the law
   std::uint64_t seed = 0;
   std::string plot;  // SVG file; empty: none
   int threads = 0;

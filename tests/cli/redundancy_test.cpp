@@ -66,3 +66,96 @@ TEST_CASE("calibrate tells a folder from a file, and ranks from nonsense") {
   spew(folder / "log", "x");
   CHECK(run_program({"calibrate", folder / "log", "--device", "h100-sxm", "--ranks", "-3"}).status == 2);
 }
+
+TEST_CASE("the table is the same to the last byte on any number of ranks and threads") {
+  const std::vector<std::string> system = {"redundancy", "--groups",   "40",  "--mtbf", "10m",
+                                           "--restart",  "20m",        "--r", "2:5",    "--steps",
+                                           "2000",       "--simulate", "7",   "--json"};
+  const Ended alone = run_program_on(1, system);
+  REQUIRE_MESSAGE(alone.status == 0, alone.err);
+  REQUIRE(json::parse(alone.out)["rows"][1]["simulated"]["time_to_train_ratio"] > 1);
+  for (const int ranks : {1, 2, 3}) {
+    for (const char* threads : {"1", "3"}) {
+      std::vector<std::string> words = system;
+      words.insert(words.end(), {"--threads", threads});
+      const Ended shared = run_program_on(ranks, words);
+      CHECK(shared.status == 0);
+      CHECK_MESSAGE(shared.out == alone.out, ranks, " ranks of ", threads, " threads");
+    }
+  }
+}
+
+TEST_CASE("simulated runs take their failures from a file of dates") {
+  const Folder folder;
+  // One failure 100 s into a training of 50 steps of 10 s: three steps since the checkpoint at 71 s are lost,
+  // and 9 s of a fourth; the restart takes 60 s.
+  spew(folder / "trace.csv", "time,units\n2026-01-01 00:00:00,0\n2026-01-01 00:01:40,1\n");
+  const std::vector<std::string> words = {"redundancy",
+                                          "--groups",
+                                          "8",
+                                          "--failures",
+                                          folder / "trace.csv",
+                                          "--mtbf",
+                                          "1h",
+                                          "--restart",
+                                          "60",
+                                          "--checkpoint",
+                                          "1",
+                                          "--stack-time",
+                                          "10",
+                                          "--steps",
+                                          "50",
+                                          "--checkpoint-every",
+                                          "7",
+                                          "--r",
+                                          "2",
+                                          "--simulate",
+                                          "2",
+                                          "--json"};
+  const Ended ended = run_program(words);
+  REQUIRE_MESSAGE(ended.status == 0, ended.err);
+  const json table = json::parse(ended.out);
+  // 7 steps and a save in each 71 s, the last save after 49 steps.
+  CHECK(table["rows"][0]["scheme"] == "checkpoint");
+  CHECK(table["rows"][0]["simulated"]["time_to_train_ratio"] ==
+        doctest::Approx((50 * 10 + 7 * 1 + 60 + (100 - 71)) / 500.0));
+  CHECK(table["notes"][0].get<std::string>().find("dated failures") != std::string::npos);
+
+  spew(folder / "bad.csv", "time,units\nsoon,1\n");
+  std::vector<std::string> bad = words;
+  bad[4] = folder / "bad.csv";
+  const Ended refused = run_program(bad);
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("bad.csv:2:1") != std::string::npos);
+  bad[4] = folder / "none.csv";
+  CHECK(run_program(bad).status == 2);
+  CHECK(run_program({"redundancy", "--groups", "8", "--mtbf", "1h", "--failures", folder / "trace.csv"})
+            .status == 2);
+}
+
+TEST_CASE("what a system cannot be is refused, and what never ends is said to") {
+  const auto asked = [](std::vector<std::string> options) {
+    options.insert(options.begin(), "redundancy");
+    options.push_back("--json");
+    return run_program(options);
+  };
+  CHECK(asked({"--groups", "10", "--mtbf", "1h", "--r", "2:11"}).status == 2);
+  for (const char* r : {"0", "0:3", "-2", "3:2", "x"})
+    CHECK_MESSAGE(asked({"--groups", "10", "--mtbf", "1h", "--r", r}).status == 2, r);
+  for (const char* groups : {"0", "-3", "1.5", "1e9", "many"})
+    CHECK_MESSAGE(asked({"--groups", groups, "--mtbf", "1h"}).status == 2, groups);
+  for (const char* option : {"--mtbf", "--stack-time"})
+    for (const char* value : {"0", "-5", "nan", "1e400", ""})
+      CHECK_MESSAGE(asked({"--groups", "10", "--mtbf", "1h", option, value}).status == 2, option, value);
+  for (const char* option : {"--restart", "--checkpoint", "--detect", "--reorder", "--sync-time", "--steps",
+                             "--checkpoint-every", "--k-max", "--sub-shards", "--simulate"})
+    CHECK_MESSAGE(asked({"--groups", "10", "--mtbf", "1h", option, "-1s"}).status == 2, option);
+  // Twenty failures a step: nothing is ever done, in no time and without a number.
+  const Ended never = asked({"--groups", "10", "--mtbf", "0.5", "--stack-time", "10", "--restart", "10", "--r",
+                             "2", "--simulate", "2"});
+  CHECK(never.status == 0);
+  const json table = json::parse(never.out);
+  CHECK(table["rows"].back()["time_to_train_ratio"].is_null());
+  CHECK(table["rows"].back()["finishes"] == false);
+  CHECK(table["notes"].dump().find("more often than one step") != std::string::npos);
+}

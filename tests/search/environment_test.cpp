@@ -43,6 +43,30 @@ TEST_CASE("A restart is found, replaced, started and loaded; hot spares spare th
   CHECK(none.restart_s == doctest::Approx(60 + 600 + 60 + 5));
 }
 
+TEST_CASE("Hot spares save the wait for a replacement as long as they last") {
+  const FailureModel failures = ordinary_failures();
+  const faults::FailingUnit unit{.units = 2000, .groups_per_unit = 1, .nodes_per_unit = 1};
+  const auto restart_s = [&](int spares, const NodeFailures& node) {
+    const faults::Protection protection{.scheme = Scheme::kSpares, .spares = spares};
+    const auto costs = recovery_costs(failures, protection, 2000, 5e12);
+    const double all_s = environment_in(failures, protection, costs, node, unit, 2000).restart_s;
+    CHECK(all_s <= costs.restart_s + most_wait_s(failures, protection, 2000));
+    return all_s - costs.restart_s;
+  };
+  // 2000 nodes, 600 s to replace one: m = 0.042 others are being replaced when one fails. With one spare
+  // that wait is 600 s (1 - (1 - e^-m)/m).
+  const NodeFailures rare{1 / 28.8e6, 0, 1};
+  const double m = 2000 * 600 / 28.8e6;
+  CHECK(restart_s(1, rare) == doctest::Approx(600 * (1 + std::expm1(-m) / m)));
+  CHECK(restart_s(8, rare) < 1e-6);
+  // Preemptions that take 20 nodes at once need more.
+  const NodeFailures spot{1 / 28.8e6, 1e-6, 20};
+  CHECK(restart_s(1, spot) > 0.9 * 600);
+  CHECK(restart_s(20, spot) > 0.3 * 600);
+  CHECK(restart_s(200, spot) < 0.05 * 600);
+  CHECK(most_wait_s(failures, {.scheme = Scheme::kCheckpoint}, 2000) == 0);
+}
+
 TEST_CASE("A checkpoint holds 14 bytes a parameter with Adam") {
   // 7 billion: Llama-2-7B has 6,738,415,616 parameters (its own card).
   costmodel::Model model = small_model();

@@ -173,6 +173,7 @@ class RandomProblems {
     problem.failures.repair_s = pick<double>({60, 3600, 1e6});
     if (one_in(4))
       problem.islands = {{}, {.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05}};
+    if (one_in(6)) problem.failures.storage_bytes_per_s = 1e8;
     if (one_in(3)) problem.goal.probability = pick<double>({0.5, 0.75, 0.9, 0.99});
     return problem;
   }
@@ -195,6 +196,9 @@ class RandomProblems {
                           pick<std::int64_t>({0, 0, 4, 17}), pick<double>({0, 0, 0.01, 0.5})));
       all.back().preempted_together = pick<double>({1, 1, 3, 11.5});
       all.back().transfer_usd = pick<double>({0, 0, 0, 207, 1e6});
+      // Known sizes of nodes: too small for a peer's copies, for all copies of the large model, or for none.
+      all.back().host_memory_bytes = pick<double>({0, 0, 25e9, 200e9, 2e12});
+      all.back().local_disk_bytes = pick<double>({0, 20e9, 1e13});
     }
     return all;
   }
