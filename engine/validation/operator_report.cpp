@@ -134,7 +134,7 @@ std::vector<OperatorScore> score_harnesses(const std::vector<OperatorRow>& rows)
   for (const auto& [group, harnesses] : by_group(rows)) {
     const Points points = points_of(harnesses);
     for (const auto& [harness, list] : harnesses) {
-      scores.push_back(score(group + " of " + harness, list));
+      scores.push_back(score(fmt::format("{} of {}", group, harness), list));
       add_repeats(points_of({{harness, list}}), scores.back());
       add_shared(points, harness, scores.back());
     }

@@ -46,7 +46,7 @@ std::string gzip(const std::string& text) {
   REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
   gzclose(file);
   std::ifstream stream(path, std::ios::binary);
-  const std::string packed{std::istreambuf_iterator<char>(stream), {}};
+  std::string packed{std::istreambuf_iterator<char>(stream), {}};
   std::filesystem::remove(path);
   return packed;
 }
@@ -342,12 +342,12 @@ TEST_CASE("NCCL's metadata names the collective, and the larger side of gatherin
 }
 
 TEST_CASE("elements are counted in bytes of their type; what is not modelled is counted by name") {
-  for (const auto& [type, size] : std::map<std::string, double>{
+  for (const auto& known : std::map<std::string, double>{
            {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Byte", 1}, {"Float8_e4m3fn", 1}}) {
-    CAPTURE(type);
-    Reading reading(trace(kernel("allreduce", 50, 1000, 1000, type)));
+    CAPTURE(known.first);
+    Reading reading(trace(kernel("allreduce", 50, 1000, 1000, known.first)));
     REQUIRE(reading.collectives().size() == 1);
-    CHECK(reading.collectives()[0].bytes == size * 1000);
+    CHECK(reading.collectives()[0].bytes == known.second * 1000);
   }
   Reading other(trace(kernel("broadcast", 50, 1000, 1000) + "," +
                       R"({"ph":"X","name":"ncclKernel_AllReduce","dur":5,"args":{}})"));
