@@ -52,6 +52,26 @@ TEST_CASE("what the front says of a plan leads back to it, also where the sweep 
   CHECK(open);
 }
 
+TEST_CASE("a framework without published runs says so in every answer") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep() + "[layout]\nframework = [\"deepspeed\"]\n");
+  const Ended sweep = run_program({"sweep", folder / "s.toml", "-o", folder / "out"});
+  REQUIRE(sweep.status == 0);
+  CHECK(sweep.out.find("No published run stands behind the constants of deepspeed-2026") !=
+        std::string::npos);
+  const json front = json::parse(slurp(folder / "out/front.json"))["front"];
+  REQUIRE(!front.empty());
+  for (const json& row : front) {
+    CHECK(row["framework_profile"] == "deepspeed-2026");
+    CHECK((row["evidence"] == "extrapolated" || row["evidence"] == "data_sheet"));
+    CHECK((row["memory_fit"] == "fits" || row["memory_fit"] == "borderline"));
+  }
+  const json explained = json::parse(
+      run_program({"explain", folder / "s.toml", "--plan", front[0]["id"].get<std::string>(), "--json"}).out);
+  CHECK(explained["memory"]["fit"] == front[0]["memory_fit"]);
+  CHECK(explained["evidence"][0]["framework_has_runs"] == false);
+}
+
 TEST_CASE("what no plan can have is refused, whatever the key") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep());

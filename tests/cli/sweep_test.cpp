@@ -45,11 +45,13 @@ const std::vector<std::string> kColumns = {"id",
                                            "mfu",
                                            "memory_bytes",
                                            "memory_margin",
+                                           "memory_fit",
                                            "checkpoint_interval_s",
                                            "availability",
                                            "goodput",
                                            "bottleneck",
-                                           "evidence"};
+                                           "evidence",
+                                           "framework_profile"};
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> fields;
