@@ -112,6 +112,7 @@ RejoinTerms rejoin_terms(std::int64_t units, const Survival& lives, const Failur
   terms.missing_s = taken * waits;
   terms.missing_squares = squares * waits * waits;
 
+  terms.repair_s = environment.repair_s;
   terms.restart_s = environment.restart_s;
   terms.waiting = 1 + terms.lost_rate * environment.restart_s;
   const double save_s = environment.deep_share > 0 ? environment.deep_save_s : environment.save_s;
@@ -136,7 +137,9 @@ Moments rejoining_moments(const RejoinTerms& terms, const StepModel& step, doubl
   moments.variance =
       mean_s * (terms.event_rate * event_squares +
                 terms.lost_rate * (loss_s * loss_s + terms.interval_s * terms.interval_s / 12));
-  moments.cycles = mean_s * terms.event_rate;
+  // Of events, or of repairs where these are longer: a run starts with all units.
+  const double events = mean_s * terms.event_rate;
+  moments.cycles = terms.repair_s > 0 ? std::min(events, mean_s / terms.repair_s) : events;
   return moments;
 }
 

@@ -29,6 +29,7 @@ struct RejoinTerms {
   double missing_s = 0;        // of units, by an event: their number times the repair, ...
   double missing_squares = 0;  // ... and its mean square
   double units_left = 1;       // N - d
+  double repair_s = 0;         // until then a run has fewer units missing than later
   bool progress = true;        // fewer units are lost than come back, and checkpoints are quick enough
 };
 

@@ -54,6 +54,8 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
   outcome.checkpoint_interval_s = run.interval_s;
   outcome.shared_interval_s = run.deep_interval_s;
   outcome.k_max = run.k_max;
+  outcome.steps_per_failure =
+      planned.environment.group_mtbf_s / static_cast<double>(planned.unit.units) / outcome.step_time_s;
   outcome.availability = run.availability;
   outcome.goodput = planned.steps * outcome.step_time_s / run.spread.mean_s;
   outcome.evidence = planned.evidence;

@@ -78,8 +78,12 @@ void write_offer(JsonWriter& json, const OfferEntry& entry, const Catalog& catal
   const costmodel::Offer& offer = entry.offer;
   const bool spot = offer.price_model == costmodel::PriceModel::kSpot;
   double preemptions = offer.preemptions_per_node_hour;
+  double together = offer.preempted_together;
   if (spot && preemptions == 0)
-    if (const SpotRate* rate = catalog.find_spot(offer.provider)) preemptions = rate->base;
+    if (const SpotRate* rate = catalog.find_spot(offer.provider)) {
+      preemptions = rate->base;
+      together = rate->together;
+    }
   json.begin_object()
       .field("provider", offer.provider)
       .field("region", offer.region)
@@ -91,7 +95,7 @@ void write_offer(JsonWriter& json, const OfferEntry& entry, const Catalog& catal
       .field("usd_per_node_hour", offer.usd_per_node_hour);
   json.field("usd_per_gpu_hour", offer.usd_per_node_hour / offer.gpus_per_node);
   write_known(json, "max_nodes", static_cast<double>(offer.max_nodes));
-  json.field("preemptions_per_node_hour", preemptions);
+  json.field("preemptions_per_node_hour", preemptions).field("preempted_together", together);
   json.field("source", offer.source)
       .field("as_of", offer.as_of)
       .field("evidence", entry.evidence)
@@ -149,7 +153,9 @@ void write_failures(JsonWriter& json, const Catalog& catalog) {
   }
   json.end_array().begin_array("preemptions_per_node_hour");
   for (const SpotRate& rate : catalog.spot)
-    write_range(json.begin_object().field("provider", rate.provider), rate);
+    write_range(
+        json.begin_object().field("provider", rate.provider).field("preempted_together", rate.together),
+        rate);
   json.end_array().begin_array("recovery");
   for (const RecoveryFigure& figure : catalog.recovery)
     write_range(json.begin_object().field("key", figure.key), figure);

@@ -115,11 +115,12 @@ std::string failures_text(const Catalog& catalog) {
         {rate.devices.empty() ? "all others" : fmt::format("{}", fmt::join(rate.devices, " ")),
          number(rate.low), number(rate.base), number(rate.high), number(node_mtbf_s(rate.base, 8) / 3600),
          rate.origin.evidence});
-  TextTable spot{
-      {"preemptions per node-hour", "low", "base", "high", "evidence"}, {}, {false, true, true, true}};
+  TextTable spot{{"preemptions per node-hour", "low", "base", "high", "nodes together", "evidence"},
+                 {},
+                 {false, true, true, true, true}};
   for (const SpotRate& rate : catalog.spot)
     spot.rows.push_back({rate.provider.empty() ? "all others" : rate.provider, number(rate.low),
-                         number(rate.base), number(rate.high), rate.origin.evidence});
+                         number(rate.base), number(rate.high), number(rate.together), rate.origin.evidence});
   TextTable recovery{
       {"recovery (s, bytes/s, share)", "low", "base", "high", "evidence"}, {}, {false, true, true, true}};
   for (const RecoveryFigure& figure : catalog.recovery)

@@ -1,8 +1,14 @@
 #include "engine/reports/explanation.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "costmodel/flops.hpp"
 #include "costmodel/framework_profile.hpp"
 #include "costmodel/step_graph.hpp"
+#include "faults/refined_time.hpp"
+#include "search/environment.hpp"
+#include "search/plan_run.hpp"
 
 namespace trainfront::engine {
 namespace {
@@ -14,6 +20,27 @@ std::vector<Amount> amounts(const costmodel::MemoryParts& parts) {
   return {{"weights", parts.weights},         {"gradients", parts.gradients}, {"optimizer", parts.optimizer},
           {"activations", parts.activations}, {"logits", parts.logits},       {"buffers", parts.buffers},
           {"overhead", parts.overhead}};
+}
+
+std::optional<double> refined_mean_s(const search::Problem& problem, const PlanRow& row) {
+  const faults::Protection& protection = row.plan.protection;
+  if (protection.scheme == faults::Scheme::kNone || protection.rejoins) return std::nullopt;
+  const search::PlanRun run = search::plan_run(problem, row.plan);
+  faults::Simulation system;
+  system.units = run.unit.units;
+  system.protection = protection;
+  system.protection.k_max = row.outcome.k_max;
+  system.law = run.law;
+  system.state_copies = run.state_copies;
+  system.step = run.step;
+  system.environment = run.environment;
+  system.checkpoint_every = -1;
+  // Whole steps, over which the time is in proportion.
+  system.steps = std::max<std::int64_t>(1, std::llround(run.steps));
+  const double time_s =
+      faults::refined_time(system).time.time_s * run.steps / static_cast<double>(system.steps);
+  if (!std::isfinite(time_s)) return std::nullopt;
+  return time_s;
 }
 
 }  // namespace
@@ -52,6 +79,10 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
           .total(),
       row.tokens_per_s_per_gpu, costmodel::dense_peak_flops_per_s(hardware.device, problem.recipe.precision));
   explanation.run = run_parts(space, row);
+  explanation.refined_mean_s = refined_mean_s(problem, row);
+  explanation.host =
+      search::host_need(problem, plan.protection, costmodel::nodes_for(plan.gpus, hardware.gpus_per_node),
+                        hardware.gpus_per_node, search::checkpoint_bytes(problem.model, problem.recipe));
   explanation.sensitivities = costmodel::sensitivities(problem.model, problem.recipe, plan.layout,
                                                        plan.global_batch, hardware, framework, plan.islands);
   if (costmodel::step_graph_nodes(plan.layout, plan.global_batch) > kMostNodes) return explanation;

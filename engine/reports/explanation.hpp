@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "costmodel/part_evidence.hpp"
 #include "engine/reports/plan_row.hpp"
 #include "engine/reports/run_parts.hpp"
+#include "search/host_rules.hpp"
 #include "search/space.hpp"
 
 namespace trainfront::engine {
@@ -31,6 +33,10 @@ struct Explanation {
   costmodel::MemoryUse memory;
   std::vector<Amount> memory_bytes;
   RunParts run;
+  // The mean time by the form of `redundancy`, which knows of failures that share a step and of runs of few
+  // cycles, and costs too much to search by; nothing where there is none (docs/failures.md).
+  std::optional<double> refined_mean_s;
+  search::HostNeed host;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build
   std::string bottleneck;                           // in words; empty likewise
   std::vector<costmodel::Sensitivity> sensitivities;

@@ -61,8 +61,25 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
   write_amounts("parts", explanation.memory_bytes, json);
   json.end_object();
 
+  const auto known = [&](std::string_view name, double bytes) {
+    json.key(name);
+    bytes > 0 ? json.value(bytes) : json.null();
+  };
+  json.begin_object("host").field("checkpoint_bytes", explanation.host.checkpoint_bytes);
+  json.field("input_bytes", explanation.host.input_bytes);
+  known("memory_bytes", row.offer.host_memory_bytes);
+  json.field("disk_checkpoint_bytes", explanation.host.disk_bytes);
+  known("disk_bytes", row.offer.local_disk_bytes);
+  json.end_object();
+
   json.begin_object("run").field("time_to_train_s", row.outcome.time_to_train_s);
   json.field("cost_usd", row.outcome.cost_usd);
+  json.key("refined_mean_s");
+  if (explanation.refined_mean_s) {
+    json.value(*explanation.refined_mean_s);
+  } else {
+    json.null();
+  }
   write_amounts("parts_s", explanation.run.parts_s, json);
   write_amounts("parts_usd", explanation.run.parts_usd, json);
   write_amounts("losses_s", explanation.run.losses_s, json);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/reports/explanation.hpp"
 #include "engine/reports/front_table.hpp"
@@ -27,6 +28,25 @@ std::string parts_table(std::string_view title, std::vector<Amount> parts, doubl
   }
   table.rows.push_back({"total", readable(total), ""});
   return table.str() + "\n";
+}
+
+std::string host_text(const Explanation& explanation) {
+  const search::HostNeed& host = explanation.host;
+  const costmodel::Offer& offer = explanation.row.offer;
+  const auto of = [](double bytes) {
+    return bytes > 0 ? readable_bytes(bytes) : std::string("a size not known");
+  };
+  std::string text;
+  if (host.memory_bytes() > 0) {
+    text += fmt::format(
+        "A node's host memory ({}) holds {} of checkpoint copies{}.\n", of(offer.host_memory_bytes),
+        readable_bytes(host.checkpoint_bytes),
+        host.input_bytes > 0 ? " and up to " + readable_bytes(host.input_bytes) + " of stacked input" : "");
+  }
+  if (host.disk_bytes > 0)
+    text += fmt::format("A node's disk ({}) holds {} of checkpoints.\n", of(offer.local_disk_bytes),
+                        readable_bytes(host.disk_bytes));
+  return text;
 }
 
 }  // namespace
@@ -62,7 +82,16 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   }
   text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),
                       explanation.memory_bytes, explanation.memory.parts.total(), readable_bytes);
+  text += host_text(explanation);
   text += losses_text(explanation.run, outcome) + "\n";
+  if (explanation.refined_mean_s &&
+      std::abs(*explanation.refined_mean_s / outcome.spread.mean_s - 1) > kVisible) {
+    text += fmt::format(
+        "A form that knows of failures in one step and of runs of few cycles gives {} in the mean ({:+.1f} "
+        "%).\n",
+        readable_duration(*explanation.refined_mean_s),
+        100 * (*explanation.refined_mean_s / outcome.spread.mean_s - 1));
+  }
   text += fmt::format("MFU {} with half of the attention scores counted, {} with all of them.\n",
                       readable_percent(row.mfu), readable_percent(explanation.mfu_full_attention));
   if (explanation.step_without_host_s < (1 - kVisible) * outcome.step_time_s) {

@@ -63,6 +63,15 @@ std::string front_warnings(std::span<const PlanRow> rows) {
   }
   for (const std::string& profile : unproven)
     text += fmt::format("No published run stands behind the constants of {}.\n", profile);
+  const auto struck = std::count_if(rows.begin(), rows.end(), [](const PlanRow& row) {
+    return row.outcome.steps_per_failure > 0 && row.outcome.steps_per_failure < kFewestSteps;
+  });
+  if (struck > 0) {
+    text += fmt::format(
+        "{} of {} plans are struck by a failure every {:g} steps or less: their times are up to 10 % off "
+        "(explain gives them more precisely).\n",
+        struck, rows.size(), kFewestSteps);
+  }
   return text;
 }
 
@@ -124,7 +133,10 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
                             (probability ? fmt::format(", with a probability of {}; {} in the mean",
                                                        readable_percent(*probability),
                                                        readable_duration(outcome.spread.mean_s))
-                                         : ""));
+                                         : "") +
+                            (outcome.steps_per_failure > 0 && outcome.steps_per_failure < kFewestSteps
+                                 ? "; rough, with a failure every few steps"
+                                 : ""));
   line("cost",
        fmt::format(
            "{} ({} a node-hour, {} node{}{}{})", readable_money(outcome.cost_usd),

@@ -191,6 +191,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.real("cost_p90_usd", row.quantiles_usd[2]);
   sink.real("cost_p95_usd", row.quantiles_usd[3]);
   sink.real("failure_cycles", outcome.spread.cycles);
+  sink.real("steps_per_failure", outcome.steps_per_failure);
 }
 
 void write_row(const PlanRow& row, JsonWriter& json) {

@@ -176,7 +176,7 @@ void precise_table() {
       if (!std::isfinite(closed.time_s) || !std::isfinite(fast_s)) continue;
       const double a_step = 1 / static_cast<double>(setup.steps);
       setup.checkpoint_every = closed.checkpoint_every;
-      setup.steps = std::llround(std::clamp(300 * closed.saved_steps, 2e4, 4e6));
+      setup.steps = std::llround(std::clamp(300 * closed.saved_steps, 2e4, 4e5));
       std::vector<double> times;
       for (const SimulatedRun& run : simulated_runs(setup, 16))
         times.push_back(run.time_s / static_cast<double>(setup.steps));

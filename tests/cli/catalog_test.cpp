@@ -88,6 +88,16 @@ TEST_CASE("small prices are not shown as nothing") {
   CHECK(!contains(ended.out, " 0.00 "));
 }
 
+TEST_CASE("the catalogue says how many nodes a preemption takes at once") {
+  const json failures = json_of({"catalog", "failures", "--json"})["failures"];
+  for (const json& rate : failures["preemptions_per_node_hour"]) CHECK(rate["preempted_together"] >= 1);
+  CHECK(failures["preemptions_per_node_hour"][0]["preempted_together"] > 5);  // AWS, by the traces
+  CHECK(contains(run_program({"catalog", "failures"}).out, "nodes together"));
+  const json offers =
+      json_of({"catalog", "offers", "--provider", "aws", "--price-model", "spot", "--json"})["offers"];
+  CHECK(offers[0]["preempted_together"] == failures["preemptions_per_node_hour"][0]["preempted_together"]);
+}
+
 TEST_CASE("an imported price list is a catalogue file, and says what it left out") {
   const Folder folder;
   spew(folder / "vms.csv",

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -35,13 +37,8 @@ Simulation simulation_of(const Case& c) {
   return setup;
 }
 
-// What run_time says against simulated runs of about 300 cycles each, in all.
-double error_of(const Case& c, double& noise) {
-  Simulation setup = simulation_of(c);
-  const CycleTable table = cycle_table(c.units, c.protection, law_in(c.law, c.environment), c.state_copies);
-  REQUIRE(table.error == ProtectionError::kNone);
-  const RunTime run = run_time(table, setup.step, c.environment, kSteps);
-  REQUIRE(std::isfinite(run.time_s));
+// Its intervals and k_max.
+void follow(const RunTime& run, const CycleTable& table, const Case& c, Simulation& setup) {
   setup.protection.k_max = run.k_max;
   const LossTree tree = loss_tree(table, setup.step, c.environment, kSteps);
   const double step_s = (tree.useful_s + tree.redundancy_s + tree.patches_s) / kSteps;
@@ -51,6 +48,16 @@ double error_of(const Case& c, double& noise) {
         std::max<std::int64_t>(1, std::llround((run.interval_s - c.environment.save_s) / step_s));
   if (run.deep_interval_s > 0)
     setup.deep_every = std::max<std::int64_t>(1, std::llround(run.deep_interval_s / step_s));
+}
+
+// What run_time says against simulated runs of about 300 cycles each, in all.
+double error_of(const Case& c, double& noise) {
+  Simulation setup = simulation_of(c);
+  const CycleTable table = cycle_table(c.units, c.protection, law_in(c.law, c.environment), c.state_copies);
+  REQUIRE(table.error == ProtectionError::kNone);
+  const RunTime run = run_time(table, setup.step, c.environment, kSteps);
+  REQUIRE(std::isfinite(run.time_s));
+  follow(run, table, c, setup);
   setup.steps = 200'000;
   std::vector<double> times;
   for (std::int64_t number = 0; number < 6; ++number) {
@@ -210,4 +217,63 @@ TEST_CASE("units that come back meet the simulation, with sharded state and burs
   // Two copies, bursts and repairs as long as nine failures: the state goes every few events, and 4 % are
   // missed.
   check_mean_error(cases, 0.045, 0.006);
+}
+
+// Prints the table of docs/failures.md.
+TEST_CASE(
+    "quantiles meet those of simulated runs with bursts, two levels of checkpoints and units that come "
+    "back") {
+  FailureLaw bursts;
+  bursts.burst_share = 0.4;
+  bursts.burst_units = 3;
+  Environment deep = environment_of(100);
+  deep.save_s = 1;
+  deep.deep_save_s = 20;
+  deep.deep_share = 0.3;
+  deep.deep_restart_s = 60;
+  Environment repaired = environment_of(100, 128);
+  repaired.repair_s = 3000;
+  repaired.rejoin_s = 20;
+  Protection rejoining{Scheme::kElastic};
+  rejoining.rejoins = true;
+  const std::vector<Case> cases = {
+      {"bursts, checkpoint", {Scheme::kCheckpoint}, 64, bursts, environment_of(100)},
+      {"bursts, SPARe 6", {Scheme::kSpare, 6}, 64, bursts, environment_of(100)},
+      {"bursts, elastic", elastic(8), 64, bursts, environment_of(100)},
+      {"two levels, checkpoint", {Scheme::kCheckpoint}, 64, {}, deep},
+      {"two levels, SPARe 3", {Scheme::kSpare, 3}, 64, {}, deep},
+      {"coming back", rejoining, 128, {}, repaired},
+      {"coming back, bursts, four copies", rejoining, 128, bursts, repaired, 4}};
+  constexpr std::size_t kRuns = 400;
+  std::string table;
+  for (const Case& c : cases) {
+    for (const double cycles : {3.0, 10.0, 40.0}) {
+      Simulation setup = simulation_of(c);
+      const CycleTable cycle =
+          cycle_table(c.units, c.protection, law_in(c.law, c.environment), c.state_copies);
+      const RunTime many = run_time(cycle, setup.step, c.environment, kSteps);
+      follow(many, cycle, c, setup);
+      setup.steps = std::llround(cycles * kSteps / many.spread.cycles);
+      const TimeSpread spread =
+          run_time(cycle, setup.step, c.environment, static_cast<double>(setup.steps)).spread;
+      std::vector<double> times;
+      for (std::size_t number = 0; number < kRuns; ++number)
+        times.push_back(simulate(setup, static_cast<std::int64_t>(number)).time_s);
+      std::sort(times.begin(), times.end());
+      CAPTURE(c.name);
+      CAPTURE(cycles);
+      char cell[64];
+      table += "| " + c.name + " | " + std::to_string(static_cast<int>(cycles));
+      for (const double probability : {0.1, 0.5, 0.9, 0.95}) {
+        const double simulated = times[static_cast<std::size_t>(probability * kRuns)];
+        const double error = quantile_s(spread, probability) / simulated - 1;
+        CAPTURE(probability);
+        CHECK(std::abs(error) < (cycles < 5 ? 0.05 : cycles < 20 ? 0.025 : 0.015));
+        std::snprintf(cell, sizeof cell, " | %.1f", 100 * error);
+        table += cell;
+      }
+      table += " |\n";
+    }
+  }
+  MESSAGE("error in per cent\n| system | cycles | p10 | p50 | p90 | p95 |\n" << table);
 }

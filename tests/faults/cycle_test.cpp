@@ -283,6 +283,47 @@ TEST_CASE("classes of states keep the sums they stand for") {
   CHECK(cycle_sums(table, column, kStep, 0).work_rate == doctest::Approx(rate).epsilon(1e-5));
 }
 
+TEST_CASE("up to a million units and 64 hosts tables are finite, bounded and monotone in r and in the rate") {
+  for (const std::int64_t n : {1, 2, 20, 21, 63, 1000, 40'000, 1'000'000}) {
+    double endured = 0;
+    for (const int r : {1, 2, 3, 5, 9, 20, 40, 64}) {
+      if (r > n) break;
+      if (n > 1000 && r != 1 && r != 9 && r != 64) continue;
+      CAPTURE(n);
+      CAPTURE(r);
+      const CycleTable table = cycle_table(n, {Scheme::kSpare, r}, {});
+      REQUIRE(table.columns.size() == 1);
+      const CycleColumn& column = table.columns.front();
+      CHECK(std::isfinite(column.dwell));
+      CHECK(column.dwell > 0);
+      CHECK(column.failures >= r);  // fewer lose no type
+      CHECK(column.failures <= static_cast<double>(n));
+      CHECK(column.failures > endured);
+      endured = column.failures;
+      CHECK(column.stacks >= 1);
+      CHECK(column.stacks <= static_cast<double>(r));
+      CHECK(column.losing >= 0);
+      CHECK(column.losing <= 1);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
+        CHECK(column.class_dwell[i] >= 0);
+        CHECK(std::isfinite(column.class_crowding[i]));
+      }
+      // From hopeless to hardly ever: never NaN, never below the time without failures, never rising.
+      double before = kInfinity;
+      for (const double steps_per_mtbf : {0.01, 1.0, 20.0, 1e3, 1e6, 1e12}) {
+        const double mtbf_s = 6.5 * steps_per_mtbf * static_cast<double>(n);
+        const RunTime run = run_time(table, kStep, {mtbf_s, 600, 15, 20, 0.2}, 1e5);
+        CHECK_FALSE(std::isnan(run.time_s));
+        CHECK(run.time_s >= 6.5e5 * (1 - 1e-12));
+        CHECK(run.time_s <= before);
+        CHECK(run.availability >= 0);
+        CHECK(run.availability <= 1);
+        before = run.time_s;
+      }
+    }
+  }
+}
+
 TEST_CASE("Llama 3 405B on 16,384 GPUs: checkpointing is effective for over 90 % of the time") {
   // 419 unexpected interruptions in 54 days (Llama 3 paper, section 3.3.4); groups of 128 GPUs (tp 8, pp 16).
   const double mtbf = 54 * 86'400.0 / 419;

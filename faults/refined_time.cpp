@@ -1,0 +1,74 @@
+#include "faults/refined_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainfront::faults {
+namespace {
+
+bool is_plain(const Simulation& setup) {
+  return !(setup.law.burst_share > 0) && !(setup.environment.deep_share > 0);
+}
+
+Simulation plain(Simulation setup) {
+  setup.law.burst_share = 0;
+  setup.law.burst_units = 1;
+  setup.environment.deep_share = 0;
+  return setup;
+}
+
+// By the search's form.
+RunTime kernel_time(const Simulation& setup, CycleTable& table) {
+  const FailureLaw law = law_in(setup.law, setup.environment);
+  const std::int64_t copies = setup.state_copies < 0 ? setup.units : setup.state_copies;
+  StepModel step = setup.step;
+  Environment environment = setup.environment;
+  Protection protection = setup.protection;
+  if (setup.stacked_replication) {
+    // As SPARe lives, at one speed; a patch is one stack.
+    protection.scheme = Scheme::kSpare;
+    step = {setup.step.fixed_s + protection.r * setup.step.per_stack_s, 0};
+    environment.reorder_s += setup.step.per_stack_s;
+  }
+  const Survival lives = protection_survival(setup.units, protection, copies, setup.placement, setup.seed);
+  table = cycle_table(setup.units, protection, law, lives);
+  return run_time(table, step, environment, static_cast<double>(setup.steps));
+}
+
+}  // namespace
+
+RefinedTime refined_time(const Simulation& setup) {
+  RefinedTime refined;
+  refined.time = precise_time(plain(setup));
+  if (is_plain(setup)) return refined;
+  PreciseTime& time = refined.time;
+  CycleTable table;
+  const RunTime without = kernel_time(plain(setup), table);
+  const RunTime with = kernel_time(setup, table);
+  time.time_s *= with.time_s / without.time_s;
+  if (!std::isfinite(time.time_s)) {
+    time.time_s = std::numeric_limits<double>::infinity();
+    return refined;
+  }
+  time.availability = with.availability;
+  time.failures = table.columns.front().failures;
+  if (!setup.stacked_replication) time.mean_stacks = table.columns.front().stacks;
+  if (with.interval_s > 0) {
+    const double step_s = time.checkpoint_every > 0
+                              ? time.checkpoint_interval_s / static_cast<double>(time.checkpoint_every)
+                              : setup.step.fixed_s + time.mean_stacks * setup.step.per_stack_s;
+    const auto steps = [&](double interval_s, double save_s) {
+      return std::max<std::int64_t>(1, std::llround((interval_s - save_s) / step_s));
+    };
+    if (setup.checkpoint_every < 0) {
+      time.checkpoint_every = steps(with.interval_s, setup.environment.save_s);
+      time.checkpoint_interval_s = with.interval_s;
+    }
+    if (with.deep_interval_s > 0)
+      refined.deep_every = steps(with.deep_interval_s, setup.environment.deep_save_s);
+  }
+  return refined;
+}
+
+}  // namespace trainfront::faults
