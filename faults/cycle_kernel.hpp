@@ -188,7 +188,8 @@ inline double unpatched_steps(const CycleSums& c, double f) {
 }
 
 // Steps between checkpoints, at least one: of the neighbours of the ideal number n_c the one with the least
-// (n - n_c)^2/n, which changes from n to n + 1 where n_c^2 = n (n + 1).
+// (n - n_c)^2/n, which changes from n to n + 1 where n_c^2 = n (n + 1). Beyond 2^51 any number near n_c,
+// which makes no difference.
 inline double best_whole(double ideal) {
   constexpr double kRounder = 6755399441055744.0;  // 1.5 x 2^52: its neighbours are whole numbers
   const double nearest = (ideal + kRounder) - kRounder;
@@ -206,9 +207,7 @@ struct WholeSteps {
 };
 
 inline WholeSteps whole_steps(double unpatched, const CycleRate& rate) {
-  constexpr double kMost = 1e12;
-  const double divisible = unpatched * rate.interval;
-  const double ideal = divisible < kMost ? divisible : kMost;
+  const double ideal = unpatched * rate.interval;
   WholeSteps whole;
   whole.number = best_whole(ideal);
   whole.inverse = 1 / (unpatched * rate.efficiency * whole.number);

@@ -360,6 +360,7 @@ TEST_CASE("between two checkpoints lie the whole steps that lose least") {
   }
   CHECK(best_whole(0) == 1);
   CHECK(best_whole(1e12 + 0.75) == 1e12 + 1);
+  CHECK(best_whole(1e25) == doctest::Approx(1e25).epsilon(1e-15));
   // Five steps in a cycle that loses work with each: x = U (n - n_c)^2/(2 K n) at n_c = 2.6, n = 3, K = 5.
   const CycleRate rate{.failure_rate = 0.2, .efficiency = 0.5, .interval = 2.6, .losing = 0.5 * 0.2 * 0.5};
   const WholeSteps whole = whole_steps(1, rate);
