@@ -9,6 +9,9 @@ namespace {
 // A grant is this part of an even share of what is left: enough for the unevenness of blocks, whose cost
 // varies by a factor of ten.
 constexpr std::uint64_t kShareDivisor = 3;
+// A bundle of ranks asks for more while it has so many blocks for each: an answer comes between two pieces of
+// whoever gives it, after as long as most blocks take.
+constexpr std::uint64_t kBlocksAhead = 3;
 constexpr double kFirstReport_s = 0.05;
 // Passing on incumbents takes no more of a rank's time than this.
 constexpr double kTellingShare = 0.01;
@@ -134,7 +137,7 @@ void Share::feed_team() {
   const auto threads = static_cast<std::uint64_t>(team_.threads());
   if (team_.waiting() < 2 * threads && !pool_.empty()) team_.add_work(grant(1));
   if (children_.empty() ? team_.waiting() < 2 * threads
-                        : pool_.count() < static_cast<std::uint64_t>(ranks_below_)) {
+                        : pool_.count() < kBlocksAhead * static_cast<std::uint64_t>(ranks_below_)) {
     ask_above();
   }
 }
@@ -154,7 +157,9 @@ void Share::answer(Child& below) {
 BlockRange Share::grant(int ranks) {
   const auto part = static_cast<std::uint64_t>(ranks);
   const std::uint64_t whole = kShareDivisor * static_cast<std::uint64_t>(ranks_below_);
-  return pool_.take(std::max<std::uint64_t>(1, pool_.count() / whole * part));
+  const std::uint64_t left = pool_.count();
+  // left * part / whole: near the end a bundle of ranks still gets a block for each of them.
+  return pool_.take(std::max<std::uint64_t>(1, left / whole * part + left % whole * part / whole));
 }
 
 void Share::report(bool last) {
