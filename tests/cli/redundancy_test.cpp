@@ -151,8 +151,8 @@ TEST_CASE("what a system cannot be is refused, and what never ends is said to") 
                              "--checkpoint-every", "--k-max", "--sub-shards", "--simulate"})
     CHECK_MESSAGE(asked({"--groups", "10", "--mtbf", "1h", option, "-1s"}).status == 2, option);
   // Twenty failures a step: nothing is ever done, in no time and without a number.
-  const Ended never = asked({"--groups", "10", "--mtbf", "0.5", "--stack-time", "10", "--restart", "10", "--r",
-                             "2", "--simulate", "2"});
+  const Ended never = asked({"--groups", "10", "--mtbf", "0.5", "--stack-time", "10", "--restart", "10",
+                             "--r", "2", "--simulate", "2"});
   CHECK(never.status == 0);
   const json table = json::parse(never.out);
   CHECK(table["rows"].back()["time_to_train_ratio"].is_null());
