@@ -172,6 +172,10 @@ PreciseTime chain_time(const Simulation& simulation, const Survival& survival) {
   PreciseTime result = fluid_time(simulation, survival);
   if (!(result.saved_steps > 0)) return result;
   result.saved_steps = Chain(simulation, survival).saved_steps();
+  // The step in which a cycle leaves by itself is done to its end, and counted; in the mean half of it is
+  // left then.
+  const CycleStates states = cycle_states(simulation, survival);
+  result.cycle_s += 0.5 * states.voluntary * (states.window_s.back() + 2 * states.sync_s);
   const double ratio = result.cycle_s / result.saved_steps;
   const double without = simulation.step.fixed_s + simulation.step.per_stack_s;
   result.time_s = result.saved_steps > 0 && ratio < kMostSlowdown * without

@@ -12,7 +12,8 @@ namespace {
 // Steps between checkpoints that the chain can hold; with more, hardly any cycle loses work.
 constexpr std::int64_t kLongestChain = 2000;
 
-// Golden steps on a flat function of whole numbers: start at the square-root rule and walk.
+// Of a flat function of whole numbers with one minimum: from the square-root rule, in strides that double
+// while they help and halve when they do not.
 std::int64_t best_interval(Simulation simulation, const Survival& survival, std::int64_t start) {
   const auto time = [&](std::int64_t n) {
     simulation.checkpoint_every = n;
@@ -20,20 +21,17 @@ std::int64_t best_interval(Simulation simulation, const Survival& survival, std:
   };
   std::int64_t best = std::max<std::int64_t>(1, start);
   double least = time(best);
-  for (std::int64_t stride = std::max<std::int64_t>(1, best / 4); stride >= 1; stride /= 2) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const std::int64_t next : {best - stride, best + stride}) {
-        if (next < 1 || next > simulation.steps) continue;
-        const double other = time(next);
-        if (other < least) {
-          least = other;
-          best = next;
-          moved = true;
-          break;
-        }
-      }
+  for (std::int64_t stride = std::max<std::int64_t>(1, best / 4); stride >= 1;) {
+    bool moved = false;
+    for (const std::int64_t next : {best - stride, best + stride}) {
+      if (moved || next < 1 || next > simulation.steps) continue;
+      const double other = time(next);
+      if (!(other < least)) continue;
+      least = other;
+      best = next;
+      moved = true;
     }
+    stride = moved ? 2 * stride : stride / 2;
   }
   return best;
 }
@@ -87,19 +85,24 @@ PreciseTime precise_time(const Simulation& simulation) {
   const double mtbf_s = simulation.environment.group_mtbf_s / static_cast<double>(simulation.units);
   PreciseTime fluid = fluid_time(settled, survival);
   const double start_s = start_gain_s(settled, survival, fluid);
-  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) || settled.checkpoint_every == 0 ||
-      settled.checkpoint_every > kLongestChain) {
+  // Cycles that leave by themselves need few checkpoints or none: any interval that they hardly ever fill.
+  const auto beyond = static_cast<std::int64_t>(std::min(1e9, 64 + 8 * fluid.saved_steps));
+  const bool hardly_saves = settled.checkpoint_every == 0 || settled.checkpoint_every > beyond;
+  const std::int64_t chain_every = hardly_saves ? beyond : settled.checkpoint_every;
+  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) || chain_every > kLongestChain) {
     fluid.time_s += start_s;
     return fluid;
   }
   Simulation exponential = settled;
   exponential.law.weibull_shape = 1;
+  exponential.checkpoint_every = chain_every;
   PreciseTime chain = chain_time(exponential, survival);
+  chain.checkpoint_every = fluid.checkpoint_every;
+  chain.checkpoint_interval_s = fluid.checkpoint_interval_s;
   if (simulation.law.weibull_shape != 1) {
     const double law = fluid.time_s / fluid_time(exponential, survival).time_s;
     chain.time_s *= law;
     chain.saved_steps /= law;
-    chain.cycle_s = fluid.cycle_s;
   }
   chain.availability = fluid.availability;
   chain.time_s += start_s;

@@ -68,8 +68,9 @@ std::string front_warnings(std::span<const PlanRow> rows) {
   });
   if (struck > 0) {
     text += fmt::format(
-        "{} of {} plans are struck by a failure every {:g} steps or less: their times are up to 10 % off "
-        "(explain gives them more precisely).\n",
+        "{} of {} plans are struck by a failure every {:g} steps or less: their times are rough (explain "
+        "gives "
+        "them more precisely).\n",
         struck, rows.size(), kFewestSteps);
   }
   return text;

@@ -20,7 +20,7 @@ namespace trainfront::engine {
 inline constexpr std::array<double, 4> kQuantiles = {0.1, 0.5, 0.9, 0.95};
 // Of runs with fewer cycles of failures than this the quantiles are rough (docs/failures.md).
 inline constexpr double kFewestCycles = 3;
-// Where failures come more often than every so many steps, the search's form of the mean is up to 10 % off.
+// Where failures come more often than every so many steps, the search's form of the mean is rough.
 inline constexpr double kFewestSteps = 5;
 
 // A plan with all that the output says of it, recomputed from its index.

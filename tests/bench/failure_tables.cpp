@@ -162,6 +162,9 @@ struct Errors {
   std::string text() const { return fmt::format("{:.2f}/{:.1f}", 100 * sum / cases, 100 * most); }
 };
 
+// Plans that are slower than this are nobody's, and take long to simulate.
+constexpr double kMostSlowdownShown = 20;
+
 void precise_table() {
   fmt::print(
       "| steps per MTBF | precise: exponential | Weibull 0.78 | kernel: exponential | Weibull 0.78 | "
@@ -175,6 +178,7 @@ void precise_table() {
       const double fast_s = kernel_s(setup);
       if (!std::isfinite(closed.time_s) || !std::isfinite(fast_s)) continue;
       const double a_step = 1 / static_cast<double>(setup.steps);
+      if (closed.time_s * a_step > kMostSlowdownShown) continue;
       setup.checkpoint_every = closed.checkpoint_every;
       // Slow ones take as long as the others.
       setup.steps = std::llround(

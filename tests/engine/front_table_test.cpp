@@ -46,3 +46,12 @@ TEST_CASE("what a file calls its offers cannot steer the terminal") {
   const std::string text = front_text(std::vector<PlanRow>{row_of("p5", "\x1b[2J")}, {}, 30);
   CHECK(text.find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("plans that fail every few steps are said to be rough below the table") {
+  PlanRow calm = row_of("p5", ""), struck = calm;
+  calm.outcome.steps_per_failure = 400;
+  struck.outcome.steps_per_failure = 3;
+  CHECK(front_text(std::vector<PlanRow>{calm}, {}, 30).find("rough") == std::string::npos);
+  CHECK(front_text(std::vector<PlanRow>{calm, struck}, {}, 30).find("1 of 2 plans are struck") !=
+        std::string::npos);
+}

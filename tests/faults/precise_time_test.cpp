@@ -151,6 +151,17 @@ TEST_CASE("the best interval is no worse than its neighbours") {
   }
 }
 
+TEST_CASE("the best interval is found at once, however long the run and however little is ever lost") {
+  Case c = cases()[0];
+  c.protection = {Scheme::kSpare, 6};
+  c.protection.k_max = 2;  // leaves by itself before anything is lost
+  Simulation setup = setup_of(c, 1e4);
+  setup.steps = 1'000'000'000;
+  const PreciseTime best = precise_time(setup);
+  CHECK(std::isfinite(best.time_s));
+  CHECK(best.time_s < 1.5e9);
+}
+
 TEST_CASE("precise time without failures, without sense and without end") {
   Simulation setup = setup_of(cases()[3], 50);
   setup.environment.group_mtbf_s = std::numeric_limits<double>::infinity();
