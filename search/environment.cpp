@@ -153,9 +153,6 @@ double most_wait_s(const FailureModel& failures, const faults::Protection& prote
   return spare_nodes(protection, nodes) > 0 ? failures.replace_s : 0;
 }
 
-namespace {
-
-// For replacements, where hot spares run short.
 double mean_wait_s(const FailureModel& failures, const faults::Protection& protection,
                    const NodeFailures& node, std::int64_t nodes) {
   const double most_s = most_wait_s(failures, protection, nodes);
@@ -167,15 +164,20 @@ double mean_wait_s(const FailureModel& failures, const faults::Protection& prote
   return most_s * faults::mean_wait_for_replacement(losses, spare_nodes(protection, nodes));
 }
 
-}  // namespace
-
 faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
                                    const faults::Environment& costs, const NodeFailures& node,
                                    const faults::FailingUnit& unit, std::int64_t nodes) {
+  return environment_in(failures, protection, costs, node, unit, nodes,
+                        mean_wait_s(failures, protection, node, nodes));
+}
+
+faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
+                                   const faults::Environment& costs, const NodeFailures& node,
+                                   const faults::FailingUnit& unit, std::int64_t nodes, double wait_s) {
   faults::Environment environment = costs;
   environment.group_mtbf_s = unit_mtbf_s(node.events_per_s(), unit);
   if (protection.rejoins) environment.idle_spares = spare_nodes(protection, nodes) / unit.nodes_per_unit;
-  environment.restart_s += mean_wait_s(failures, protection, node, nodes);
+  environment.restart_s += wait_s;
   environment.deep_share = deep_share(failures, protection.tier, node, nodes, environment.restart_s);
   return environment;
 }

@@ -67,10 +67,17 @@ faults::Environment recovery_costs(const FailureModel& failures, const faults::P
 // A restart waits no longer than this besides, when hot spares run short; 0 without any.
 double most_wait_s(const FailureModel& failures, const faults::Protection& protection, std::int64_t nodes);
 
-// The same where nodes fail so often, as `unit` sees it.
+// What it waits in the mean where nodes fail so often; microseconds.
+double mean_wait_s(const FailureModel& failures, const faults::Protection& protection,
+                   const NodeFailures& node, std::int64_t nodes);
+
+// The costs where nodes fail so often, as `unit` sees it. `wait_s`, if given: mean_wait_s().
 faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
                                    const faults::Environment& costs, const NodeFailures& node,
                                    const faults::FailingUnit& unit, std::int64_t nodes);
+faults::Environment environment_in(const FailureModel& failures, const faults::Protection& protection,
+                                   const faults::Environment& costs, const NodeFailures& node,
+                                   const faults::FailingUnit& unit, std::int64_t nodes, double wait_s);
 
 // The law that cycles of `unit` see there: lost nodes of a burst are taken to lie in as many units.
 faults::FailureLaw law_in(const FailureModel& failures, const faults::Environment& environment,

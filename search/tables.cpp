@@ -15,6 +15,7 @@ constexpr std::size_t kMostCostBytes = 48 << 20;
 constexpr std::size_t kMostMemoryBytes = 64 << 20;
 constexpr std::size_t kMostCycleBytes = 48 << 20;
 constexpr std::size_t kMostSurvivalBytes = 16 << 20;
+constexpr std::size_t kMostWaitBytes = 4 << 20;
 constexpr std::size_t kMostCertaintyBytes = 32 << 20;
 constexpr std::size_t kMostFactorBytes = 32 << 20;
 
@@ -49,6 +50,7 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
       block_times_{kMostBlockTimesBytes},
       cycles_{kMostCycleBytes},
       survivals_{kMostSurvivalBytes},
+      waits_{kMostWaitBytes},
       certainties_{kMostCertaintyBytes},
       factors_{kMostFactorBytes},
       costs_(problem_.hardware.size()),
@@ -149,6 +151,17 @@ std::shared_ptr<const faults::Survival> Tables::survival(const faults::Protectio
     return lives->size() == 1 ? *lives : faults::both(*lives, *state);
   };
   return survivals_.get({scheme, protection.r, units, state_copies}, both, bytes_of);
+}
+
+double Tables::mean_wait_s(const faults::Protection& protection, const NodeFailures& node,
+                           std::int64_t nodes) {
+  const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
+  const std::int64_t spares = spare_nodes(protection, nodes);
+  if (spares == 0) return search::mean_wait_s(problem_.failures, protection, node, nodes);
+  return *waits_.get(
+      {bits(node.failures_per_s), bits(node.preemptions_per_s), bits(node.preempted_together), nodes, spares},
+      [&] { return search::mean_wait_s(problem_.failures, protection, node, nodes); },
+      [](double) { return sizeof(double); });
 }
 
 std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int64_t units,

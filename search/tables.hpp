@@ -13,6 +13,7 @@
 #include "faults/cycle.hpp"
 #include "faults/efficiency.hpp"
 #include "search/certainty.hpp"
+#include "search/environment.hpp"
 #include "search/layout_list.hpp"
 #include "search/lazy_table.hpp"
 #include "search/packed_memory.hpp"
@@ -46,6 +47,9 @@ class Tables {
   // faults::law_in gives it.
   std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
                                                   std::int64_t state_copies, const faults::FailureLaw& law);
+
+  // search::mean_wait_s().
+  double mean_wait_s(const faults::Protection& protection, const NodeFailures& node, std::int64_t nodes);
 
   // The protections of some layouts (ProtectionPart): kind of hardware, GPU count, failing units and their
   // nodes, state copies, and whether failures are masked.
@@ -90,6 +94,7 @@ class Tables {
   SharedCache<faults::CycleTable, 6>
       cycles_;  // by protection, units, state copies, and of the law what varies
   SharedCache<faults::Survival, 4> survivals_;  // by scheme and r, units, state copies; -1: of the part alone
+  SharedCache<double, 5> waits_;                // by failures, preemptions, those together, nodes and spares
   SharedCache<std::vector<Certainty>, 6> certainties_;
   SharedCache<std::vector<double>, 7> factors_;
   std::mutex guard_;

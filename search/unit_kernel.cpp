@@ -42,11 +42,11 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   rejoining_times_.resize(rates_.empty() ? 0 : rates_.front().rejoining.size());
 }
 
-faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int protection,
-                                               const NodeFailures& node) const {
-  const auto number = static_cast<std::size_t>(protection);
-  return environment_in(setup.problem.failures, setup.problem.protections[number], setup.recovery[number],
-                        node, unit_, setup.nodes);
+faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int number, const NodeFailures& node,
+                                               Tables& tables) const {
+  const auto& protection = setup.problem.protections[static_cast<std::size_t>(number)];
+  return environment_in(setup.problem.failures, protection, setup.recovery[static_cast<std::size_t>(number)],
+                        node, unit_, setup.nodes, tables.mean_wait_s(protection, node, setup.nodes));
 }
 
 void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
@@ -66,7 +66,7 @@ void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& prote
         segment.from_scratch.push_back(protection);
         continue;
       }
-      const faults::Environment environment = environment_of(setup, protection, rate.node);
+      const faults::Environment environment = environment_of(setup, protection, rate.node, tables);
       const faults::FailureLaw law = law_in(setup.problem.failures, environment, rate.node);
       const auto table = tables.cycle(protection, unit_.units, state_copies, law);
       if (table->rejoins) {
@@ -133,15 +133,20 @@ void UnitKernel::lay_out_classes() {
 UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
                                         std::int64_t state_copies, Tables& tables) const {
   const auto terms_of = [&](int protection) {
-    return faults::environment_terms(environment_of(setup, protection, node));
+    return faults::environment_terms(environment_of(setup, protection, node, tables));
   };
   Rate rate;
   rate.group = group;
+  faults::EnvironmentTerms of_column;  // of the column before: choices of k_max share it
+  int of_protection = -1;
   for (std::size_t j = groups_[group].first; j < groups_[group].last; ++j) {
     const faults::CycleSums unstepped =
         faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0}, columns_.masked_s[j]);
-    const faults::EnvironmentTerms environment = terms_of(columns_.protection[j]);
-    faults::CycleRate terms = faults::cycle_rate(unstepped, environment);
+    if (columns_.protection[j] != of_protection) {
+      of_protection = columns_.protection[j];
+      of_column = terms_of(of_protection);
+    }
+    faults::CycleRate terms = faults::cycle_rate(unstepped, of_column);
     if (!terms.progress) {
       // Beyond where the efficiency's polynomial means anything, a sign even.
       terms.cycle = kNever;
@@ -154,7 +159,7 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
     rate.losing.push_back(terms.losing);
     rate.cycle.push_back(terms.cycle);
     if (!chance_) continue;
-    const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, environment);
+    const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, of_column);
     rate.saving.push_back(spread.saving);
     rate.lost.push_back(spread.lost);
     rate.lost_squares.push_back(spread.lost_squares);
@@ -163,7 +168,7 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
   for (const Segment& segment : groups_[group].segments) {
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
     for (int protection : segment.rejoining) {
-      const faults::Environment environment = environment_of(setup, protection, node);
+      const faults::Environment environment = environment_of(setup, protection, node, tables);
       const faults::FailureLaw law = law_in(setup.problem.failures, environment, node);
       const auto table = tables.cycle(protection, unit_.units, state_copies, law);
       rate.rejoining.push_back(

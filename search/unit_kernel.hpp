@@ -93,7 +93,8 @@ class UnitKernel {
     std::vector<faults::EnvironmentTerms> from_scratch;
     std::vector<faults::RejoinTerms> rejoining;
   };
-  faults::Environment environment_of(const BlockSetup& setup, int protection, const NodeFailures& node) const;
+  faults::Environment environment_of(const BlockSetup& setup, int number, const NodeFailures& node,
+                                     Tables& tables) const;
   void add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
                  std::int64_t state_copies, Tables& tables);
   void add_columns(int protection, const faults::Environment& environment,
