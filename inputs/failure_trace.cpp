@@ -50,7 +50,7 @@ std::optional<double> parse_date_s(std::string_view text) {
   std::array<int, 3> clock{};
   at = read_numbers(text, "::", clock);
   if (at == 0 || clock[0] > 23 || clock[1] > 59 || clock[2] > 60) return std::nullopt;
-  if (text.substr(at) != "" && text.substr(at) != "Z") return std::nullopt;
+  if (at < text.size() && text.substr(at) != "Z") return std::nullopt;
   return seconds + 3600.0 * clock[0] + 60.0 * clock[1] + clock[2];
 }
 
