@@ -46,36 +46,6 @@ std::string quantiles(const std::array<double, 4>& values, Readable readable) {
   return text;
 }
 
-// What a reader of the table must know beside it.
-std::string front_warnings(std::span<const PlanRow> rows) {
-  const auto borderline = std::count_if(
-      rows.begin(), rows.end(), [](const PlanRow& row) { return row.fit == costmodel::Fit::kBorderline; });
-  std::string text;
-  if (borderline > 0) {
-    text += fmt::format(
-        "{} of {} plans fill the memory up to less than the memory model's error (borderline): try them "
-        "first.\n",
-        borderline, rows.size());
-  }
-  std::set<std::string> unproven;
-  for (const PlanRow& row : rows) {
-    if (!row.framework_has_runs) unproven.emplace(row.framework_profile);
-  }
-  for (const std::string& profile : unproven)
-    text += fmt::format("No published run stands behind the constants of {}.\n", profile);
-  const auto struck = std::count_if(rows.begin(), rows.end(), [](const PlanRow& row) {
-    return row.outcome.steps_per_failure > 0 && row.outcome.steps_per_failure < kFewestSteps;
-  });
-  if (struck > 0) {
-    text += fmt::format(
-        "{} of {} plans are struck by a failure every {:g} steps or less: their times are rough (explain "
-        "gives "
-        "them more precisely).\n",
-        struck, rows.size(), kFewestSteps);
-  }
-  return text;
-}
-
 }  // namespace
 
 const std::vector<std::string>& front_columns() {
@@ -100,6 +70,31 @@ std::vector<std::string> front_cells(const PlanRow& row, Brief brief) {
           row.id};
 }
 
+std::vector<std::string> front_warnings(std::span<const PlanRow> rows) {
+  std::vector<std::string> warnings;
+  const auto borderline = std::count_if(
+      rows.begin(), rows.end(), [](const PlanRow& row) { return row.fit == costmodel::Fit::kBorderline; });
+  if (borderline > 0)
+    warnings.push_back(
+        fmt::format("{} of {} plans fill the memory up to less than the memory model's error (borderline): "
+                    "try them first.",
+                    borderline, rows.size()));
+  std::set<std::string> unproven;
+  for (const PlanRow& row : rows)
+    if (!row.framework_has_runs) unproven.emplace(row.framework_profile);
+  for (const std::string& profile : unproven)
+    warnings.push_back(fmt::format("No published run stands behind the constants of {}.", profile));
+  const auto struck = std::count_if(rows.begin(), rows.end(), [](const PlanRow& row) {
+    return row.outcome.steps_per_failure > 0 && row.outcome.steps_per_failure < kFewestSteps;
+  });
+  if (struck > 0)
+    warnings.push_back(
+        fmt::format("{} of {} plans are struck by a failure every {:g} steps or less: their times are rough "
+                    "(explain gives them more precisely).",
+                    struck, rows.size(), kFewestSteps));
+  return warnings;
+}
+
 std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_t> marked, std::size_t most) {
   const std::set<std::size_t> chosen = chosen_rows(rows, marked, most);
   TextTable table{{""}, {}, {false}};
@@ -118,7 +113,8 @@ std::string front_text(std::span<const PlanRow> rows, std::optional<std::uint64_
   std::string text = table.str();
   if (chosen.size() < rows.size())
     text += fmt::format("({} of {} plans on the front)\n", chosen.size(), rows.size());
-  return text + front_warnings(rows);
+  for (const std::string& warning : front_warnings(rows)) text += warning + "\n";
+  return text;
 }
 
 std::string plan_text(const search::Space& space, const PlanRow& row) {

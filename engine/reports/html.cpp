@@ -138,6 +138,7 @@ std::string report_html(const search::Space& space, const search::Harvest& harve
   if (!rows.empty()) {
     html += fmt::format("<h2>The front: {} plans that no other beats in both</h2>\n", rows.size());
     html += chart(rows, marked) + table(rows, marked);
+    for (const std::string& warning : front_warnings(rows)) html += "<p>" + html_escape(warning) + "</p>\n";
   }
   html += "<h2>What became of the plans</h2>\n" + counts_list(harvest.counts);
   return html + "</body></html>\n";
