@@ -61,8 +61,8 @@ std::vector<RedundancyTrial> gather(const std::vector<RedundancyTrial>& own, std
   const auto size = static_cast<std::size_t>(world.size());
   if (world.rank() != 0) {
     std::string bytes(own.size() * sizeof(RedundancyTrial), '\0');
-    std::memcpy(bytes.data(), own.data(), bytes.size());
-    world.send(0, Tag::kReport, std::move(bytes));
+    if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
+    world.send(0, Tag::kReport, bytes);
     world.settle();
     return {};
   }
