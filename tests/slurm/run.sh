@@ -2,8 +2,9 @@
 # Usage: run.sh BUILD_FOLDER SWEEP.toml; as root, with slurm-wlm, munge and mpich installed. Starts a Slurm of its own on
 # this machine (munged, slurmctld, slurmd in a folder that is removed at the end), runs the sweep through
 # docs/trainfront.sbatch in every way that its users may, and compares the fronts with one that ran without Slurm.
-# The sweep should take from one minute to three on two cores by brute force. Not part of the tests that every build
-# runs: it takes some ten minutes.
+# The sweep should take from ten seconds to three minutes on two cores by brute force: tests/bench/sweeps/
+# long-brute-force.toml with a step of 16 GPUs took nine. Not part of the tests that every build runs: it takes five to
+# ten minutes, most of it Slurm's wait before it starts a job again.
 set -u
 build=$(realpath "$1") sweep=$(realpath "$2")
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
