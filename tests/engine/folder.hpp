@@ -1,22 +1,15 @@
 #pragma once
 
-#include <doctest/doctest.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
-#include <string>
+
+#include "tests/new_folder.hpp"
 
 namespace trainfront::tests {
 
-// A new empty folder that goes with its owner. The X stand for what mkdtemp puts there.
+// A new empty folder that goes with its owner.
 class Folder {
  public:
-  Folder() {
-    std::string made = (std::filesystem::temp_directory_path() / "trainfront-engine-XXXXXX").string();
-    REQUIRE(::mkdtemp(made.data()) != nullptr);
-    path_ = made;
-  }
+  Folder() : path_(new_folder("trainfront-engine-")) {}
   ~Folder() { std::filesystem::remove_all(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

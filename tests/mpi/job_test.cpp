@@ -10,6 +10,7 @@
 #include "engine/job.hpp"
 #include "mpi/synthetic.hpp"
 #include "mpi/world.hpp"
+#include "tests/new_folder.hpp"
 
 using namespace trainfront::engine;
 using trainfront::tests::kPlansPerBlock;
@@ -59,8 +60,8 @@ void check_same(const search::Harvest& got, const search::Harvest& want) {
 class SharedFolder {
  public:
   SharedFolder() {
-    std::string made = (std::filesystem::temp_directory_path() / "trainfront-mpi-XXXXXX").string();
-    if (world().rank() == 0) REQUIRE(::mkdtemp(made.data()) != nullptr);
+    std::string made;
+    if (world().rank() == 0) made = trainfront::tests::new_folder("trainfront-mpi-").string();
     path_ = world().broadcast(made);
   }
   ~SharedFolder() {

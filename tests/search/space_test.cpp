@@ -138,7 +138,7 @@ TEST_CASE("Automatic choices name values, they do not ask for the impossible") {
 
 TEST_CASE("Wide ranges of every degree are cut where a degree alone can be judged") {
   Problem problem = small_problem();
-  std::vector<int> range(96);
+  std::vector<int> range(kSanitized ? 96 : 256);
   std::iota(range.begin(), range.end(), 1);
   problem.layout = {};
   for (auto* degrees : {&problem.layout.tp, &problem.layout.cp, &problem.layout.pp, &problem.layout.vpp,
