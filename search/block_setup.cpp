@@ -55,8 +55,8 @@ std::vector<SparesClass> spares_classes(const Problem& problem, const HardwareCl
 
 }  // namespace
 
-BlockSetup::BlockSetup(const Space& space, int the_class, std::size_t gpus_position)
-    : problem{space.problem()},
+BlockSetup::BlockSetup(const Problem& the_problem, int the_class, std::size_t gpus_position)
+    : problem{the_problem},
       hardware{problem.hardware[static_cast<std::size_t>(the_class)]},
       hardware_class{the_class},
       gpus{problem.gpus[gpus_position]},
@@ -82,6 +82,16 @@ BlockSetup::BlockSetup(const Space& space, int the_class, std::size_t gpus_posit
       cells.push_back(cell);
     }
   }
+}
+
+std::size_t BlockSetup::bytes() const {
+  std::size_t bytes = sizeof(*this) + rates.capacity() * sizeof(RateClass) +
+                      spares.capacity() * sizeof(SparesClass) + cells.capacity() * sizeof(Cell) +
+                      recovery.capacity() * sizeof(faults::Environment);
+  for (const RateClass& rate : rates) bytes += rate.offers.capacity() * sizeof(int);
+  for (const SparesClass& spare : spares)
+    bytes += spare.protections.capacity() * sizeof(int) + spare.rules.capacity() * sizeof(costmodel::Rule);
+  return bytes;
 }
 
 bool BlockSetup::share_columns(const RateClass& a, const RateClass& b) const {

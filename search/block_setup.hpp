@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "faults/cycle.hpp"
 #include "search/environment.hpp"
-#include "search/space.hpp"
+#include "search/problem.hpp"
 
 namespace trainfront::search {
 
@@ -34,9 +35,10 @@ struct Cell {
   double least_usd_per_s = 0;  // rent of the legal offers; a bill's transfers come on top, so it bounds
 };
 
-// What all plans on one kind of hardware with one GPU count have in common.
+// What all plans on one kind of hardware with one GPU count have in common; walks share it (Tables::setup).
+// Milliseconds, for thousands of offers and protections. The problem must outlive it.
 struct BlockSetup {
-  BlockSetup(const Space& space, int hardware_class, std::size_t gpus_position);
+  BlockSetup(const Problem& problem, int hardware_class, std::size_t gpus_position);
 
   const Problem& problem;
   const HardwareClass& hardware;
@@ -53,6 +55,7 @@ struct BlockSetup {
   static bool is_legal(int offer, const SparesClass& spare) {
     return spare.rules[static_cast<std::size_t>(offer)] == costmodel::Rule::kNone;
   }
+  std::size_t bytes() const;
   // Nodes that fail so often see the same cycles (faults::CycleTable), if not equally many of them.
   bool share_columns(const RateClass& a, const RateClass& b) const;
 };

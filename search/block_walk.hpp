@@ -77,7 +77,9 @@ class BlockWalk {
   const WalkOptions& options_;
   Harvest& harvest_;
   Neighbours* neighbours_;
-  BlockSetup setup_;
+  std::shared_ptr<Tables::Setups> setups_;
+  std::unique_ptr<const BlockSetup> own_setup_;
+  const BlockSetup& setup_;
   double capacity_bytes_;
   std::uint64_t first_index_;
   std::vector<double> steps_;  // by batch

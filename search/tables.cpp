@@ -8,8 +8,9 @@
 namespace trainfront::search {
 namespace {
 
-// What each kind of table may take. Of costs and memories, those of one kind of hardware or list; of all
-// others together no more than that again.
+// What each kind of table may take. Of setups, costs and memories, those of one kind of hardware or list; of
+// all others together no more than that again.
+constexpr std::size_t kMostSetupBytes = 16 << 20;
 constexpr std::size_t kMostBlockTimesBytes = 24 << 20;
 constexpr std::size_t kMostCostBytes = 48 << 20;
 constexpr std::size_t kMostMemoryBytes = 64 << 20;
@@ -53,6 +54,7 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
       waits_{kMostWaitBytes},
       certainties_{kMostCertaintyBytes},
       factors_{kMostFactorBytes},
+      setups_(problem_.hardware.size()),
       costs_(problem_.hardware.size()),
       memories_(problem_.hardware.size()) {
   // Where cycles last many failures the law adds to the square's term (faults::cycle_table): never less than
@@ -91,6 +93,17 @@ std::shared_ptr<const costmodel::BlockTimes> Tables::block_times(int hardware,
   return block_times_.get({hardware, static_cast<int>(layout.framework), layout.tp, layout.cp, layout.ep,
                            layout.etp, layout.sp, layout.micro_batch, static_cast<int>(layout.recompute)},
                           make, [](const auto& times) { return sizeof(times); });
+}
+
+std::shared_ptr<Tables::Setups> Tables::setups(int hardware) {
+  const std::lock_guard lock{guard_};
+  return table_at(setups_, static_cast<std::size_t>(hardware), problem_.gpus.size(), kMostSetupBytes);
+}
+
+const BlockSetup& Tables::setup(Setups& setups, int hardware, std::size_t gpus,
+                                std::unique_ptr<const BlockSetup>& own) const {
+  const auto make = [&] { return BlockSetup(problem_, hardware, gpus); };
+  return setups.get(gpus, own, make, [](const BlockSetup& setup) { return setup.bytes(); });
 }
 
 std::shared_ptr<Tables::Costs> Tables::costs(int hardware) {

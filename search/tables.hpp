@@ -12,6 +12,7 @@
 #include "costmodel/step_time.hpp"
 #include "faults/cycle.hpp"
 #include "faults/efficiency.hpp"
+#include "search/block_setup.hpp"
 #include "search/certainty.hpp"
 #include "search/environment.hpp"
 #include "search/layout_list.hpp"
@@ -28,6 +29,12 @@ namespace trainfront::search {
 class Tables {
  public:
   Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists);
+
+  // What plans on this hardware have in common at each GPU count, by position in Problem::gpus.
+  using Setups = LazyTable<BlockSetup>;
+  std::shared_ptr<Setups> setups(int hardware);
+  const BlockSetup& setup(Setups& setups, int hardware, std::size_t gpus,
+                          std::unique_ptr<const BlockSetup>& own) const;
 
   // Step costs of each shape on this hardware: of its first layout. Those of its other layouts differ in the
   // member `layout` alone.
@@ -98,7 +105,8 @@ class Tables {
   SharedCache<std::vector<Certainty>, 6> certainties_;
   SharedCache<std::vector<double>, 7> factors_;
   std::mutex guard_;
-  std::vector<std::shared_ptr<Costs>> costs_;        // by hardware
+  std::vector<std::shared_ptr<Setups>> setups_;      // by hardware
+  std::vector<std::shared_ptr<Costs>> costs_;        // likewise
   std::vector<std::shared_ptr<Memories>> memories_;  // by list: no hardware changes them
 };
 

@@ -20,14 +20,17 @@ void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell)
   set_step({1.0 - stack_share, stack_share}, 1.0);
   for (auto* lost : {&patch_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
   // How checkpoints fit whole steps depends on the step.
-  const std::vector<double> zeros(times_.size(), 0.0);
+  const std::vector<double> zeros(columns(), 0.0);
   of_cell.clear();
   for (rate_ = 0; rate_ < rates_.size(); ++rate_) {
-    RateArrays arrays = arrays_of(rates_[rate_]);
-    arrays.interval = zeros.data();
-    arrays.losing = zeros.data();
-    run_columns(arrays);
-    for (const Segment& segment : groups_[rates_[rate_].group].segments) {
+    const Group& group = groups_[rates_[rate_].group];
+    for (const Run& run : group.runs) {
+      RateArrays arrays = arrays_of(rates_[rate_], run.column - group.first);
+      arrays.interval = zeros.data();
+      arrays.losing = zeros.data();
+      run_times(run.count, sums(run.cycle), arrays, steps_, times_.data() + run.column);
+    }
+    for (const Segment& segment : group.segments) {
       double least = least_of(times_.data() + segment.first, segment.last - segment.first);
       for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
         // Without steps done again and pauses.
@@ -58,7 +61,8 @@ double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double
 // True if the plan makes progress on every step whose T(1) is at most this, whatever share of it grows with
 // the stacks: each loss is taken at its most, T(c) between T(c_0) and c/c_0 times that.
 bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_step_s) const {
-  const faults::CycleColumn& column = *sources_[j];
+  const std::size_t cycle = columns_.cycle[j];
+  const faults::CycleColumn& column = *cycles_.source[cycle];
   const auto classes = static_cast<std::size_t>(column.classes);
   const double full_s = most_step_s * column.class_stacks[0];
   faults::CycleSums least;
@@ -69,11 +73,12 @@ bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_
   }
   // In units of T(c_0): rates are per full step. No failures share a patch.
   least.work_rate /= full_s;
-  least.patch_steps = (columns_.patch_stacks[j] + columns_.patch_steps[j] + columns_.masked_s[j] / full_s) *
-                      std::max(failures, column.masked);
+  least.patch_steps =
+      (cycles_.patch_stacks[cycle] + cycles_.patch_steps[cycle] + cycles_.masked_s[cycle] / full_s) *
+      std::max(failures, column.masked);
   const double slowest_s = full_s * column.class_stacks[classes - 1] / column.class_stacks[0];
   least.last_patch_s =
-      (1 - column.losing) * (columns_.patch_stacks[j] * full_s + columns_.patch_steps[j] * slowest_s);
+      (1 - column.losing) * (cycles_.patch_stacks[cycle] * full_s + cycles_.patch_steps[cycle] * slowest_s);
   least.step_s = full_s * (kSurelyBelow / faults::kMostSlowdown);
   // Whatever the interval in whole steps, it costs at most as much as one that no step fits.
   faults::CycleRate worst = cycle_rate(rate, j);
@@ -87,8 +92,9 @@ double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
   if (!(terms.failure_rate > 0)) return kNever;
   for (double step_s : {1e6, 1e5, 1e4, 1e3, 1e2, 10.0, 1.0})
     if (surely_progresses(rate, j, step_s)) return step_s;
-  const bool patched = columns_.patch_stacks[j] > 0 || columns_.patch_steps[j] > 0;
-  const faults::CycleColumn& column = *sources_[j];
+  const std::size_t cycle = columns_.cycle[j];
+  const bool patched = cycles_.patch_stacks[cycle] > 0 || cycles_.patch_steps[cycle] > 0;
+  const faults::CycleColumn& column = *cycles_.source[cycle];
   if (patched || column.classes > 1) return 0;
   // All but stops and whole steps is in proportion to T: without those one step tells of all.
   faults::CycleRate best = terms;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "faults/spread_kernel.hpp"
 #include "search/cycle_vector.hpp"
@@ -29,15 +31,21 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
     add_group(setup, protections, setup.rates[rate], state_copies, tables);
   }
   lay_out_classes();
+  std::vector<faults::CycleSums> unstepped;
+  for (std::size_t i = 0; i < cycles_.source.size(); ++i)
+    unstepped.push_back(
+        faults::cycle_sums(*cycles_.table[i], *cycles_.source[i], {0.0, 1.0}, cycles_.masked_s[i]));
   for (std::size_t rate = 0; rate < setup.rates.size(); ++rate)
-    rates_.push_back(rate_terms(setup, group_of_rate[rate], setup.rates[rate].node, state_copies, tables));
+    rates_.push_back(
+        rate_terms(setup, group_of_rate[rate], setup.rates[rate].node, state_copies, unstepped, tables));
   for (auto* array : {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &most_shared_, &last_patch_s_,
-                      &full_step_s_, &seconds_, &gained_, &times_})
-    array->resize(sources_.size());
+                      &full_step_s_, &seconds_, &gained_})
+    array->resize(cycles_.source.size());
   if (chance_) {
     for (auto* array : {&stay_steps_, &up_steps_, &step_squares_, &before_, &steps_before_})
-      array->resize(sources_.size());
+      array->resize(cycles_.source.size());
   }
+  times_.resize(columns());
   scratch_times_.resize(rates_.empty() ? 0 : rates_.front().from_scratch.size());
   rejoining_times_.resize(rates_.empty() ? 0 : rates_.front().rejoining.size());
 }
@@ -52,14 +60,16 @@ faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int numb
 void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
                            std::int64_t state_copies, Tables& tables) {
   Group group;
-  group.first = sources_.size();
+  group.first = columns();
+  std::map<std::pair<const faults::CycleTable*, double>, std::size_t> first_cycle;
   std::size_t from_scratch = 0;
   std::size_t rejoining = 0;
   for (const auto& usable : protections) {
     Segment segment;
-    segment.first = sources_.size();
+    segment.first = columns();
     segment.first_scratch = from_scratch;
     segment.first_rejoining = rejoining;
+    std::vector<Cycling> cycling;
     for (int protection : usable) {
       const auto& kind = setup.problem.protections[static_cast<std::size_t>(protection)];
       if (kind.scheme == faults::Scheme::kNone) {
@@ -71,67 +81,89 @@ void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& prote
       const auto table = tables.cycle(protection, unit_.units, state_copies, law);
       if (table->rejoins) {
         segment.rejoining.push_back(protection);
-      } else {
-        add_columns(protection, environment, table);
+        continue;
       }
+      const double masked_s = faults::environment_terms(environment).masked_s;
+      const auto [known, is_new] = first_cycle.try_emplace({table.get(), masked_s}, cycles_.source.size());
+      if (is_new) add_cycles(table, masked_s);
+      cycling.push_back({protection, known->second, table->columns.size()});
     }
-    segment.last = sources_.size();
+    add_columns(std::move(cycling), group);
+    segment.last = columns();
     from_scratch += segment.from_scratch.size();
     rejoining += segment.rejoining.size();
     group.segments.push_back(std::move(segment));
   }
-  group.last = sources_.size();
+  group.last = columns();
   groups_.push_back(std::move(group));
 }
 
-void UnitKernel::add_columns(int protection, const faults::Environment& environment,
-                             const std::shared_ptr<const faults::CycleTable>& table) {
+void UnitKernel::add_cycles(const std::shared_ptr<const faults::CycleTable>& table, double masked_s) {
   for (const faults::CycleColumn& column : table->columns) {
-    sources_.push_back(&column);
-    owners_.push_back(table);
-    columns_.protection.push_back(protection);
-    columns_.patch_stacks.push_back(table->patch_stacks);
-    columns_.patch_steps.push_back(table->patch_steps);
-    columns_.masked_s.push_back(faults::environment_terms(environment).masked_s);
-    columns_.losing.push_back(column.losing);
-    columns_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
+    cycles_.table.push_back(table);
+    cycles_.source.push_back(&column);
+    cycles_.patch_stacks.push_back(table->patch_stacks);
+    cycles_.patch_steps.push_back(table->patch_steps);
+    cycles_.masked_s.push_back(masked_s);
+    cycles_.losing.push_back(column.losing);
+    cycles_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
     classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
   }
 }
 
+// Tiers of one protection take turns, so that each turn's columns follow the cycles.
+void UnitKernel::add_columns(std::vector<Cycling> protections, Group& group) {
+  std::map<std::size_t, int> seen;
+  for (Cycling& protection : protections) protection.turn = seen[protection.cycle]++;
+  std::sort(protections.begin(), protections.end(), [](const Cycling& a, const Cycling& b) {
+    return std::pair{a.turn, a.cycle} < std::pair{b.turn, b.cycle};
+  });
+  for (const Cycling& protection : protections) {
+    if (group.runs.empty() || group.runs.back().cycle + group.runs.back().count != protection.cycle)
+      group.runs.push_back({.column = columns(), .cycle = protection.cycle, .count = 0});
+    group.runs.back().count += protection.count;
+    for (std::size_t i = 0; i < protection.count; ++i) {
+      columns_.protection.push_back(protection.protection);
+      columns_.cycle.push_back(protection.cycle + i);
+    }
+  }
+}
+
 void UnitKernel::lay_out_classes() {
-  const std::size_t n = sources_.size();
-  columns_.class_stacks.assign(n * classes_, 1.0);
+  const std::size_t n = cycles_.source.size();
+  cycles_.class_stacks.assign(n * classes_, 1.0);
   for (auto* array :
-       {&columns_.class_dwell, &columns_.class_failures, &columns_.class_crowding, &columns_.class_entered})
+       {&cycles_.class_dwell, &cycles_.class_failures, &cycles_.class_crowding, &cycles_.class_entered})
     array->assign(n * classes_, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
-    const faults::CycleColumn& column = *sources_[j];
+    const faults::CycleColumn& column = *cycles_.source[j];
     for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-      columns_.class_stacks[i * n + j] = column.class_stacks[i];
-      columns_.class_dwell[i * n + j] = column.class_dwell[i];
-      columns_.class_failures[i * n + j] = column.class_failures[i];
-      columns_.class_crowding[i * n + j] = column.class_crowding[i];
-      columns_.class_entered[i * n + j] = column.class_entered[i];
+      cycles_.class_stacks[i * n + j] = column.class_stacks[i];
+      cycles_.class_dwell[i * n + j] = column.class_dwell[i];
+      cycles_.class_failures[i * n + j] = column.class_failures[i];
+      cycles_.class_crowding[i * n + j] = column.class_crowding[i];
+      cycles_.class_entered[i * n + j] = column.class_entered[i];
     }
   }
   if (!chance_) return;
-  for (auto* array : {&columns_.class_stay, &columns_.class_passage, &columns_.class_squares})
+  for (auto* array : {&cycles_.class_stay, &cycles_.class_passage, &cycles_.class_squares})
     array->assign(n * classes_, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
-    const faults::CycleColumn& column = *sources_[j];
-    columns_.dwell.push_back(column.dwell);
-    columns_.up_squares.push_back(faults::up_squares(column));
+    const faults::CycleColumn& column = *cycles_.source[j];
+    cycles_.dwell.push_back(column.dwell);
+    cycles_.up_squares.push_back(faults::up_squares(column));
     for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-      columns_.class_stay[i * n + j] = column.class_stay[i];
-      columns_.class_passage[i * n + j] = column.class_passage[i];
-      columns_.class_squares[i * n + j] = column.class_squares[i];
+      cycles_.class_stay[i * n + j] = column.class_stay[i];
+      cycles_.class_passage[i * n + j] = column.class_passage[i];
+      cycles_.class_squares[i * n + j] = column.class_squares[i];
     }
   }
 }
 
 UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
-                                        std::int64_t state_copies, Tables& tables) const {
+                                        std::int64_t state_copies,
+                                        const std::vector<faults::CycleSums>& unstepped,
+                                        Tables& tables) const {
   const auto terms_of = [&](int protection) {
     return faults::environment_terms(environment_of(setup, protection, node, tables));
   };
@@ -140,13 +172,12 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
   faults::EnvironmentTerms of_column;  // of the column before: choices of k_max share it
   int of_protection = -1;
   for (std::size_t j = groups_[group].first; j < groups_[group].last; ++j) {
-    const faults::CycleSums unstepped =
-        faults::cycle_sums(*owners_[j], *sources_[j], {0.0, 1.0}, columns_.masked_s[j]);
+    const faults::CycleSums& sums = unstepped[columns_.cycle[j]];
     if (columns_.protection[j] != of_protection) {
       of_protection = columns_.protection[j];
       of_column = terms_of(of_protection);
     }
-    faults::CycleRate terms = faults::cycle_rate(unstepped, of_column);
+    faults::CycleRate terms = faults::cycle_rate(sums, of_column);
     if (!terms.progress) {
       // Beyond where the efficiency's polynomial means anything, a sign even.
       terms.cycle = kNever;
@@ -159,7 +190,8 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
     rate.losing.push_back(terms.losing);
     rate.cycle.push_back(terms.cycle);
     if (!chance_) continue;
-    const faults::SpreadRate spread = faults::spread_rate(*sources_[j], unstepped, of_column);
+    const faults::SpreadRate spread =
+        faults::spread_rate(*cycles_.source[columns_.cycle[j]], sums, of_column);
     rate.saving.push_back(spread.saving);
     rate.lost.push_back(spread.lost);
     rate.lost_squares.push_back(spread.lost_squares);
@@ -189,18 +221,18 @@ faults::CycleRate UnitKernel::cycle_rate(const Rate& rate, std::size_t column) c
 
 ClassArrays UnitKernel::classes() const {
   return {
-      .columns = sources_.size(),
+      .columns = cycles_.source.size(),
       .classes = classes_,
-      .stacks = columns_.class_stacks.data(),
-      .dwell = columns_.class_dwell.data(),
-      .failures = columns_.class_failures.data(),
-      .crowding = columns_.class_crowding.data(),
-      .entered = columns_.class_entered.data(),
-      .patch_stacks = columns_.patch_stacks.data(),
-      .patch_steps = columns_.patch_steps.data(),
-      .masked_s = columns_.masked_s.data(),
-      .losing = columns_.losing.data(),
-      .last_stacks = columns_.last_stacks.data(),
+      .stacks = cycles_.class_stacks.data(),
+      .dwell = cycles_.class_dwell.data(),
+      .failures = cycles_.class_failures.data(),
+      .crowding = cycles_.class_crowding.data(),
+      .entered = cycles_.class_entered.data(),
+      .patch_stacks = cycles_.patch_stacks.data(),
+      .patch_steps = cycles_.patch_steps.data(),
+      .masked_s = cycles_.masked_s.data(),
+      .losing = cycles_.losing.data(),
+      .last_stacks = cycles_.last_stacks.data(),
   };
 }
 
@@ -210,13 +242,13 @@ void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   step_s_ = step.fixed_s + step.per_stack_s;
   sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums(0));
   if (!chance_) return;
-  const SpreadClassArrays spreads = {.stay = columns_.class_stay.data(),
-                                     .passage = columns_.class_passage.data(),
-                                     .squares = columns_.class_squares.data()};
+  const SpreadClassArrays spreads = {.stay = cycles_.class_stay.data(),
+                                     .passage = cycles_.class_passage.data(),
+                                     .squares = cycles_.class_squares.data()};
   sum_spreads(classes(), spreads, step.fixed_s, step.per_stack_s, spread_sums(0));
 }
 
-// Those of a group from `first` on.
+// Those of the cycles from `first` on.
 SumArrays UnitKernel::sums(std::size_t first) {
   return {.work_rate = work_rate_.data() + first,
           .patch_steps = patch_steps_.data() + first,
@@ -237,23 +269,22 @@ SpreadSumArrays UnitKernel::spread_sums(std::size_t first) {
           .steps_before = steps_before_.data() + first};
 }
 
-RateArrays UnitKernel::arrays_of(const Rate& rate) {
-  return {.failure_rate = rate.failure_rate.data(),
-          .efficiency = rate.efficiency.data(),
-          .interval = rate.interval.data(),
-          .losing = rate.losing.data(),
-          .cycle = rate.cycle.data()};
-}
-
-void UnitKernel::run_columns(const RateArrays& arrays) {
-  const Group& group = groups_[rates_[rate_].group];
-  run_times(group.last - group.first, sums(group.first), arrays, steps_, times_.data() + group.first);
+// Those of the group's columns from the `first` on.
+RateArrays UnitKernel::arrays_of(const Rate& rate, std::size_t first) {
+  return {.failure_rate = rate.failure_rate.data() + first,
+          .efficiency = rate.efficiency.data() + first,
+          .interval = rate.interval.data() + first,
+          .losing = rate.losing.data() + first,
+          .cycle = rate.cycle.data() + first};
 }
 
 void UnitKernel::run(std::size_t rate_class) {
   rate_ = rate_class;
   const Rate& rate = rates_[rate_class];
-  run_columns(arrays_of(rate));
+  const Group& group = groups_[rate.group];
+  for (const Run& run : group.runs)
+    run_times(run.count, sums(run.cycle), arrays_of(rate, run.column - group.first), steps_,
+              times_.data() + run.column);
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
     scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
   for (std::size_t j = 0; j < rejoining_times_.size(); ++j)
@@ -263,15 +294,18 @@ void UnitKernel::run(std::size_t rate_class) {
 
 void UnitKernel::hold(const Rate& rate) {
   const Group& group = groups_[rate.group];
-  const SpreadArrays spreads = {.dwell = columns_.dwell.data() + group.first,
-                                .losing = columns_.losing.data() + group.first,
-                                .up_squares = columns_.up_squares.data() + group.first,
-                                .saving = rate.saving.data(),
-                                .lost = rate.lost.data(),
-                                .lost_squares = rate.lost_squares.data(),
-                                .restart_more = rate.restart_more.data()};
-  hold_times(group.last - group.first, sums(group.first), spread_sums(group.first), arrays_of(rate), spreads,
-             steps_, chance_->deviate, times_.data() + group.first);
+  for (const Run& run : group.runs) {
+    const std::size_t first = run.column - group.first;
+    const SpreadArrays spreads = {.dwell = cycles_.dwell.data() + run.cycle,
+                                  .losing = cycles_.losing.data() + run.cycle,
+                                  .up_squares = cycles_.up_squares.data() + run.cycle,
+                                  .saving = rate.saving.data() + first,
+                                  .lost = rate.lost.data() + first,
+                                  .lost_squares = rate.lost_squares.data() + first,
+                                  .restart_more = rate.restart_more.data() + first};
+    hold_times(run.count, sums(run.cycle), spread_sums(run.cycle), arrays_of(rate, first), spreads, steps_,
+               chance_->deviate, times_.data() + run.column);
+  }
   for (std::size_t j = 0; j < scratch_times_.size(); ++j) {
     const faults::Moments m = faults::moments_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
     scratch_times_[j] = faults::time_to_hold(scratch_times_[j], m, chance_->deviate);

@@ -69,24 +69,38 @@ class UnitKernel {
     std::vector<int> rejoining;  // those whose lost units come back
     std::size_t first_rejoining = 0;
   };
+  // Neighbouring columns that see neighbouring cycles.
+  struct Run {
+    std::size_t column = 0;
+    std::size_t cycle = 0;
+    std::size_t count = 0;
+  };
   // Failure rates that share a law (faults::law_in), and so columns: all of them unless restarts can fail or
   // bursts differ.
   struct Group {
     std::size_t first = 0;  // columns
     std::size_t last = 0;
     std::vector<Segment> segments;  // by spares class
+    std::vector<Run> runs;
   };
-  struct Columns {  // by column, a choice of k_max of one protection
-    std::vector<int> protection;
+  // A choice of k_max of one table: what protections that differ in spares and tier alone have in common, and
+  // all that a step's sums depend on.
+  struct Cycles {
+    std::vector<std::shared_ptr<const faults::CycleTable>> table;
+    std::vector<const faults::CycleColumn*> source;
     std::vector<double> patch_stacks, patch_steps, masked_s, losing, last_stacks;
-    // By class of stacks, then column; classes that a column lacks hold zeros.
+    // By class of stacks, then cycle; classes that a cycle lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_crowding, class_entered;
     // Only where times must hold with a probability.
     std::vector<double> dwell, up_squares, class_stay, class_passage, class_squares;
   };
+  struct Columns {  // by column, a choice of k_max of one protection
+    std::vector<int> protection;
+    std::vector<std::size_t> cycle;
+  };
   struct Rate {
     std::size_t group = 0;
-    // By column of the group: faults::CycleRate, and faults::SpreadRate.
+    // By column, from the group's first on: faults::CycleRate, and faults::SpreadRate.
     std::vector<double> failure_rate, efficiency, interval, losing, cycle;
     std::vector<double> saving, lost, lost_squares, restart_more;
     // By protection that has no cycles, in segment order.
@@ -97,15 +111,20 @@ class UnitKernel {
                                      Tables& tables) const;
   void add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
                  std::int64_t state_copies, Tables& tables);
-  void add_columns(int protection, const faults::Environment& environment,
-                   const std::shared_ptr<const faults::CycleTable>& table);
+  void add_cycles(const std::shared_ptr<const faults::CycleTable>& table, double masked_s);
+  struct Cycling {  // a protection and its table's cycles
+    int protection = 0;
+    std::size_t cycle = 0;
+    std::size_t count = 0;
+    int turn = 0;
+  };
+  void add_columns(std::vector<Cycling> protections, Group& group);
   void lay_out_classes();
   ClassArrays classes() const;
   SumArrays sums(std::size_t first);
   SpreadSumArrays spread_sums(std::size_t first);
-  void run_columns(const RateArrays& arrays);
   void hold(const Rate& rate);
-  static RateArrays arrays_of(const Rate& rate);
+  static RateArrays arrays_of(const Rate& rate, std::size_t first);
   faults::CycleRate cycle_rate(const Rate& rate, std::size_t column) const;
   const Segment& segment(std::size_t rate, std::size_t spare) const {
     return groups_[rates_[rate].group].segments[spare];
@@ -113,12 +132,12 @@ class UnitKernel {
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
   Rate rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
-                  std::int64_t state_copies, Tables& tables) const;
+                  std::int64_t state_copies, const std::vector<faults::CycleSums>& unstepped,
+                  Tables& tables) const;
 
   std::vector<Group> groups_;
+  Cycles cycles_;
   Columns columns_;
-  std::vector<const faults::CycleColumn*> sources_;  // by column
-  std::vector<std::shared_ptr<const faults::CycleTable>> owners_;
   std::size_t classes_ = 0;
   std::optional<faults::Chance> chance_;
   std::vector<Rate> rates_;
@@ -128,6 +147,7 @@ class UnitKernel {
 
   double steps_ = 0;
   double step_s_ = 0;
+  // By cycle.
   std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, most_shared_, last_patch_s_;
   std::vector<double> full_step_s_, seconds_, gained_;
   std::vector<double> stay_steps_, up_steps_, step_squares_, before_, steps_before_;

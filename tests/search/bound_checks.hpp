@@ -36,7 +36,7 @@ struct Held {
 // The protections of one random plan's layout, on its GPU count.
 struct Sample {
   Sample(const Space& space, const Plan& plan)
-      : setup{space, plan.hardware, gpus_position(space, plan.gpus)},
+      : setup{space.problem(), plan.hardware, gpus_position(space, plan.gpus)},
         unit{setup, plan.layout.dp, plan.layout.group_gpus(), groups_per_state_copy(plan.layout)} {}
 
   static std::size_t gpus_position(const Space& space, std::int64_t gpus) {
