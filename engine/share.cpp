@@ -67,9 +67,10 @@ Share::Share(World& world, Team& team, BlockRanges todo, const ShareOptions& opt
       report_after_s_(std::min(kFirstReport_s, options.report_every_s)),
       parent_(parent_of(world.rank(), options.fan_out)),
       ranks_below_(ranks_below(world.rank(), world.size(), options.fan_out)) {
+  const Known nothing = std::make_shared<const search::Front>();
   for (int rank = 1; rank < world.size(); ++rank) {
     if (parent_of(rank, options_.fan_out) != world.rank()) continue;
-    children_.push_back({rank, ranks_below(rank, world.size(), options_.fan_out), false, false});
+    children_.push_back({rank, ranks_below(rank, world.size(), options_.fan_out), nothing});
   }
   if (is_root()) {
     pool_ = std::move(todo);
@@ -78,7 +79,12 @@ Share::Share(World& world, Team& team, BlockRanges todo, const ShareOptions& opt
 }
 
 bool Share::tend() {
-  while (const std::optional<Message> message = world_.poll()) handle(*message);
+  // No more than one from each around it at a time: those who send fast must not keep it from its own work.
+  for (std::size_t i = 0; i < children_.size() + 1; ++i) {
+    const std::optional<Message> message = world_.poll();
+    if (!message) break;
+    handle(*message);
+  }
   feed_team();
   for (Child& below : children_) {
     if (below.asking) answer(below);
@@ -87,7 +93,9 @@ bool Share::tend() {
     report(true);
     return false;
   }
-  if (seconds_since(reported_) >= report_after_s_) report(false);
+  if (seconds_since(reported_) >= report_after_s_ &&
+      (is_root() || !world_.is_under_way(parent_, Tag::kReport)))
+    report(false);
   return true;
 }
 
@@ -181,14 +189,18 @@ void Share::report(bool last) {
 void Share::tell_incumbent() {
   if (children_.empty() || seconds_since(told_at_) < telling_s_ / kTellingShare) return;
   const auto begin = Clock::now();
-  const std::shared_ptr<const search::Front> known = team_.incumbent();
-  const search::Front fresh = new_points(*known, told_);
-  if (!fresh.empty()) {
-    const std::string bytes = pack(fresh);
-    for (const Child& below : children_) {
-      if (!below.finished) world_.send(below.rank, Tag::kIncumbent, bytes);
+  const Known known = team_.incumbent();
+  Known told;  // most were told the same the last time
+  std::string news;
+  for (Child& below : children_) {
+    if (below.finished || world_.is_under_way(below.rank, Tag::kIncumbent)) continue;
+    if (below.told != told) {
+      told = below.told;
+      const search::Front fresh = new_points(*known, *told);
+      news = fresh.empty() ? std::string() : pack(fresh);
     }
-    told_ = *known;
+    if (!news.empty()) world_.send(below.rank, Tag::kIncumbent, news);
+    below.told = known;
   }
   telling_s_ = seconds_since(begin);
   told_at_ = Clock::now();

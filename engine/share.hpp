@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/archive.hpp"
@@ -45,9 +46,11 @@ class Share {
 
  private:
   using Clock = std::chrono::steady_clock;
+  using Known = std::shared_ptr<const search::Front>;
   struct Child {
     int rank = 0;
     int ranks = 1;  // it and those below it
+    Known told;     // the incumbent it was last told
     bool asking = false;
     bool finished = false;
   };
@@ -75,8 +78,7 @@ class Share {
   bool dry_ = false;  // nothing more comes from above
   bool asked_ = false;
   StopCause stopped_by_;
-  Report news_;         // for above; from below and from the team
-  search::Front told_;  // what those below know
+  Report news_;  // for above; from below and from the team
   Clock::time_point reported_ = Clock::now();
   double telling_s_ = 0;  // what the last passing on of incumbents took
   Clock::time_point told_at_ = Clock::now();

@@ -19,6 +19,8 @@ constexpr double kLongPiece_s = 4e-3;
 // Results are handed over this often, or as seldom as keeps the handing over below 2 % of the time.
 constexpr double kHandOver_s = 0.02;
 constexpr double kHandOverShare = 0.02;
+constexpr std::chrono::microseconds kShortestNap{20};
+constexpr std::chrono::microseconds kLongestNap{1000};
 
 double seconds_since(Clock::time_point then) {
   return Seconds(Clock::now() - then).count();
@@ -34,12 +36,6 @@ struct Team::Hand {
   bool busy = false;
   Clock::time_point handed_over = Clock::now();
   double hand_over_s = 0;  // what the last one took
-  std::chrono::microseconds nap{20};
-
-  void rest() {
-    std::this_thread::sleep_for(nap);
-    nap = std::min(nap * 2, std::chrono::microseconds(1000));
-  }
 };
 
 void Team::run(const std::function<bool()>& tend) {
@@ -49,30 +45,49 @@ void Team::run(const std::function<bool()>& tend) {
     hand.incumbent = incumbent();
     const bool leads = omp_get_thread_num() == 0;
     try {
-      for (bool more = true; more;) {
-        const bool worked = work_once(hand);
-        if (leads) {
-          more = tend();
-          const std::lock_guard lock(mutex_);
-          if (thrown_) more = false;
-          if (!more) finished_ = true;
-        } else {
-          const std::lock_guard lock(mutex_);
-          more = !finished_;
-        }
-        if (worked) {
-          hand.nap = std::chrono::microseconds(20);
-        } else if (more) {
-          hand.rest();
-        }
-      }
+      leads ? lead(hand, tend) : follow(hand);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!thrown_) thrown_ = std::current_exception();
-      if (leads) finished_ = true;
     }
+    if (leads) finish();
   }
   if (thrown_) std::rethrow_exception(thrown_);
+}
+
+// The world outside cannot wake it: while there is no work it looks for messages after ever longer naps.
+void Team::lead(Hand& hand, const std::function<bool()>& tend) {
+  std::chrono::microseconds nap = kShortestNap;
+  for (;;) {
+    const bool worked = work_once(hand);
+    if (!tend() || has_failed()) return;
+    if (worked) {
+      nap = kShortestNap;
+    } else {
+      std::this_thread::sleep_for(nap);
+      nap = std::min(nap * 2, kLongestNap);
+    }
+  }
+}
+
+void Team::follow(Hand& hand) {
+  for (;;) {
+    const bool worked = work_once(hand);
+    std::unique_lock lock(mutex_);
+    if (!worked) changed_.wait(lock, [&] { return !work_.empty() || finished_; });
+    if (finished_) return;
+  }
+}
+
+void Team::finish() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
+}
+
+bool Team::has_failed() const {
+  const std::lock_guard lock(mutex_);
+  return thrown_ != nullptr;
 }
 
 bool Team::work_once(Hand& hand) {
@@ -123,6 +138,7 @@ void Team::hand_over(Hand& hand) {
 void Team::add_work(BlockRange range) {
   const std::lock_guard lock(mutex_);
   work_.add(range);
+  changed_.notify_all();
 }
 
 void Team::drop_work() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -43,6 +44,10 @@ class Team {
  private:
   struct Hand;
 
+  void lead(Hand& hand, const std::function<bool()>& tend);
+  void follow(Hand& hand);
+  void finish();
+  bool has_failed() const;
   bool work_once(Hand& hand);
   void hand_over(Hand& hand);
   BlockRange take(Hand& hand);
@@ -50,7 +55,8 @@ class Team {
   const int threads_;
   const Walker walker_;
 
-  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;  // there is work again, or no more will come
+  mutable std::mutex mutex_;         // guards all below
   BlockRanges work_;
   int busy_ = 0;  // threads with work or results of their own
   bool finished_ = false;

@@ -24,6 +24,8 @@ namespace {
 
 // MPI counts in int, and a piece should pass quickly between two polls.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
+// Beyond so many pieces that wait here, those that would send more are left waiting.
+constexpr std::size_t kMostIncoming = 256;
 
 // Sleeps longer each time, so that an answer comes within some 10 us when it is quick and waiting costs
 // nothing when it is slow.
@@ -100,6 +102,8 @@ int launcher_rank() {
 
 struct World::Traffic {
   struct Outgoing {
+    int to = 0;
+    int tag = 0;
     std::string bytes;
     MPI_Request request = MPI_REQUEST_NULL;
   };
@@ -127,9 +131,13 @@ struct World::Traffic {
 
   void post(int to, int tag, std::string bytes) {
     Outgoing& piece = outgoing.emplace_back();
+    piece.to = to;
+    piece.tag = tag;
     piece.bytes = std::move(bytes);
-    MPI_Isend(piece.bytes.data(), static_cast<int>(piece.bytes.size()), MPI_BYTE, to, tag, comm,
-              &piece.request);
+    // Synchronous: it is under way until the receiver has taken it, so that a sender can tell when it is too
+    // fast.
+    MPI_Issend(piece.bytes.data(), static_cast<int>(piece.bytes.size()), MPI_BYTE, to, tag, comm,
+               &piece.request);
   }
 
   void move() {
@@ -138,7 +146,7 @@ struct World::Traffic {
       MPI_Test(&piece.request, &done, MPI_STATUS_IGNORE);
       return done != 0;
     });
-    for (;;) {
+    while (incoming.size() < kMostIncoming) {
       int found = 0;
       MPI_Message message;
       MPI_Status status;
@@ -267,6 +275,7 @@ void World::settle() {
       if (!done) nap.take();
     }
   }
+  for (Nap nap; !traffic_->outgoing.empty(); nap.take()) traffic_->move();
 }
 
 void World::send(int to, Tag tag, const std::string& bytes) {
@@ -280,6 +289,12 @@ void World::send(int to, Tag tag, const std::string& bytes) {
   for (; at < bytes.size(); at += kPieceBytes) {
     traffic_->post(to, static_cast<int>(tag), bytes.substr(at, kPieceBytes));
   }
+}
+
+bool World::is_under_way(int to, Tag tag) const {
+  return std::any_of(
+      traffic_->outgoing.begin(), traffic_->outgoing.end(),
+      [&](const Traffic::Outgoing& piece) { return piece.to == to && piece.tag == static_cast<int>(tag); });
 }
 
 std::int64_t World::sent() const {

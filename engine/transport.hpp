@@ -43,6 +43,10 @@ class World {
   // long ones travel in pieces.
   void send(int to, Tag tag, const std::string& bytes);
 
+  // Whether `to` has not yet taken a message of this kind from here. Who sends news over and over waits for
+  // it, or a receiver that is slower than all its senders together would never be done.
+  bool is_under_way(int to, Tag tag) const;
+
   std::int64_t sent() const;  // messages so far
 
   // The next message that has wholly arrived; never waits. Also moves what is being sent, so call it often.

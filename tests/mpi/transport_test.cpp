@@ -112,3 +112,18 @@ TEST_CASE("messages that nobody waits for any more do not reach the next job") {
   CHECK_FALSE(ranks.wait(0.02).has_value());
   ranks.barrier();
 }
+
+TEST_CASE("a message is under way until its receiver takes it") {
+  World& ranks = world();
+  if (ranks.size() == 1) return;
+  if (ranks.rank() == 0) {
+    ranks.send(1, Tag::kTest, "short enough to be sent before anybody asks for it");
+    CHECK_FALSE(ranks.wait(0.02).has_value());
+    CHECK(ranks.is_under_way(1, Tag::kTest));
+    CHECK_FALSE(ranks.is_under_way(1, Tag::kReport));
+  }
+  ranks.barrier();
+  if (ranks.rank() == 1) next(ranks);
+  ranks.settle();
+  CHECK_FALSE(ranks.is_under_way(1, Tag::kTest));
+}
