@@ -53,7 +53,10 @@ struct FrameworkProfile {
 
   // Kernels.
   double memory_bound_scale = 1.8;  // element-wise time over the fused kernel's own
-  bool fused_attention = true;      // false: scores are written to memory
+  // Queries, keys and values come from one product, gate and up from another; false: from products of their
+  // own, whose input gradients are then summed.
+  bool fused_projections = true;
+  bool fused_attention = true;  // false: scores are written to memory
   double score_bytes = 9;  // per score, forward, when they are (softmax, mask, dropout); half more backward
   double attention_backward_factor = 0;  // backward over forward; 0: the device profile's
   double attention_scale = 1;            // attention time over the device profile's kernel

@@ -13,8 +13,8 @@ namespace {
 
 // Of the memory the driver reports; PyTorch's caching allocator loses the rest to fragments.
 constexpr double kAllocatable = 0.95;
-// Median error of the model on measured peaks (docs/accuracy.md).
-constexpr double kModelError = 0.06;
+// Of measured peaks above 40 GiB, 97 in 100 lie within (docs/validation.md).
+constexpr double kModelError = 0.2;
 
 // Bytes that one parameter costs on a rank.
 struct PerParameter {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include "costmodel/operations.hpp"
 
 namespace trainfront::costmodel {
@@ -21,6 +23,11 @@ class OperationBuilder {
   void add_linear(const char* name, Precision precision, double rows, double n, double k);
   void add_grouped_linear(const char* name, Precision precision, int experts, double rows, double n,
                           double k);
+  // Linear layers of one input, `widths` outputs: as one, or one by one.
+  void add_linears(const char* name, Precision precision, double rows, std::initializer_list<double> widths,
+                   double k, bool fused);
+  // `parts` input gradients of `width` elements a row become one.
+  void add_gradient_sums(const char* name, double rows, double width, std::size_t parts);
   // An element-wise kernel that moves `bytes` forward and backward_factor times as many backward.
   void add_traffic(const char* name, MemoryBound kind, double bytes, double backward_factor = 2,
                    double count = 1);
@@ -44,7 +51,8 @@ class OperationBuilder {
 // Parts of a layer, in their own files.
 void add_attention_block(OperationBuilder& builder, const Model& model, const Recipe& recipe,
                          const Layout& layout, const FrameworkProfile& framework);
-void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe, double width);
+void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+             const FrameworkProfile& framework, double width);
 void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe, const Layout& layout,
              const FrameworkProfile& framework);
 void add_norm(OperationBuilder& builder, const Model& model, double count);

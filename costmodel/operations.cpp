@@ -1,6 +1,7 @@
 #include "costmodel/operations.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "costmodel/operation_builder.hpp"
 #include "costmodel/parameters.hpp"
@@ -24,6 +25,23 @@ void OperationBuilder::add_linear(const char* name, Precision precision, double 
   add({name, Pass::kForward, 1, Gemm{precision, rows, n, k}});
   add({name, Pass::kInputGradient, 1, Gemm{precision, rows, k, n}});
   add({name, Pass::kWeightGradient, 1, Gemm{precision, n, k, rows}});
+}
+
+void OperationBuilder::add_linears(const char* name, Precision precision, double rows,
+                                   std::initializer_list<double> widths, double k, bool fused) {
+  if (fused) {
+    add_linear(name, precision, rows, std::accumulate(widths.begin(), widths.end(), 0.0), k);
+    return;
+  }
+  for (const double n : widths) add_linear(name, precision, rows, n, k);
+  add_gradient_sums(name, rows, k, widths.size());
+}
+
+// Each sum reads two and writes one.
+void OperationBuilder::add_gradient_sums(const char* name, double rows, double width, std::size_t parts) {
+  if (parts < 2) return;
+  add({name, Pass::kInputGradient, static_cast<double>(parts - 1),
+       MemoryTraffic{MemoryBound::kAdd, 3 * rows * width * kActivationBytes}});
 }
 
 void OperationBuilder::add_grouped_linear(const char* name, Precision precision, int experts, double rows,
@@ -79,11 +97,17 @@ void add_residual(OperationBuilder& builder, const Model& model) {
                       3 * builder.own_tokens() * model.hidden * kActivationBytes);
 }
 
-void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe, double width) {
+void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+             const FrameworkProfile& framework, double width) {
   const double own_width = width / builder.tp();
   const double tokens = builder.tokens();
   builder.add_gather_before("mlp gather", model.hidden);
-  builder.add_linear("mlp in", recipe.precision, tokens, (model.gated ? 2 : 1) * own_width, model.hidden);
+  if (model.gated) {
+    builder.add_linears("mlp in", recipe.precision, tokens, {own_width, own_width}, model.hidden,
+                        framework.fused_projections);
+  } else {
+    builder.add_linear("mlp in", recipe.precision, tokens, own_width, model.hidden);
+  }
   builder.add_traffic("activation", MemoryBound::kActivation,
                       (model.gated ? 3 : 2) * tokens * own_width * kActivationBytes);
   builder.add_linear("mlp out", recipe.precision, tokens, model.hidden, own_width);
@@ -100,7 +124,7 @@ Operations layer_operations(const Model& model, const Recipe& recipe, const Layo
   if (block == Block::kMoe) {
     add_moe(builder, model, recipe, layout, framework);
   } else {
-    add_mlp(builder, model, recipe, model.ffn);
+    add_mlp(builder, model, recipe, framework, model.ffn);
   }
   add_residual(builder, model);
   const LocalParameters parameters = layer_parameters(model, layout, block);

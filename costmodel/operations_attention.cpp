@@ -24,13 +24,14 @@ HeadShape own_heads(const Model& model, double tp) {
 }
 
 void add_projections(OperationBuilder& builder, const Model& model, const Recipe& recipe,
-                     const HeadShape& own) {
+                     const FrameworkProfile& framework, const HeadShape& own) {
   const double tokens = builder.tokens();
   const double hidden = model.hidden;
   if (!model.latent) {
     builder.add_gather_before("attention gather", hidden);
-    builder.add_linear("qkv", recipe.precision, tokens,
-                       own.heads * own.qk_dim + 2 * own.kv_heads * own.qk_dim, hidden);
+    const double key_width = own.kv_heads * own.qk_dim;
+    builder.add_linears("qkv", recipe.precision, tokens, {own.heads * own.qk_dim, key_width, key_width},
+                        hidden, framework.fused_projections);
     return;
   }
   // Every rank compresses its own tokens with the whole down-projections; what travels is the compressed
@@ -186,7 +187,7 @@ void add_attention_block(OperationBuilder& builder, const Model& model, const Re
                          const Layout& layout, const FrameworkProfile& framework) {
   const HeadShape own = own_heads(model, builder.tp());
   const double tokens = builder.tokens();
-  add_projections(builder, model, recipe, own);
+  add_projections(builder, model, recipe, framework, own);
   const double qk_width = (own.heads + own.kv_heads) * own.qk_dim;
   if (model.qk_norm) {
     builder.add_traffic("qk norm", MemoryBound::kNorm, 2 * tokens * qk_width * kActivationBytes);

@@ -39,12 +39,18 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
   }
   const double rows = assignments / experts;
   const int own_experts = static_cast<int>(experts);
-  builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows, (model.gated ? 2 : 1) * width,
-                             hidden);
+  if (model.gated && !framework.fused_projections) {
+    builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows, width, hidden);
+    builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows, width, hidden);
+    builder.add_gradient_sums("experts in", assignments, hidden, 2);
+  } else {
+    builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows,
+                               (model.gated ? 2 : 1) * width, hidden);
+  }
   builder.add_traffic("expert activation", MemoryBound::kActivation,
                       (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
   builder.add_grouped_linear("experts out", recipe.precision, own_experts, rows, hidden, width);
-  if (model.shared_expert_ffn > 0) add_mlp(builder, model, recipe, model.shared_expert_ffn);
+  if (model.shared_expert_ffn > 0) add_mlp(builder, model, recipe, framework, model.shared_expert_ffn);
 }
 
 }  // namespace trainfront::costmodel

@@ -56,6 +56,12 @@ RunFramework torchtitan(const RunRow& row) {
   return result;
 }
 
+bool has_flash_attention(const RunRow& row, const std::string& name) {
+  if (contains(name, "megascale") || contains(name, "intern")) return true;
+  const std::string notes = lower_case(row.notes);
+  return contains(notes, "flash") && !contains(notes, "no flash") && !contains(notes, "without flash");
+}
+
 RunFramework plain_megatron(const RunRow& row, const std::string& name) {
   const double year = row.year.value_or(2026);
   if (contains(name, "core 0.") || contains(name, "mcore")) {
@@ -68,8 +74,12 @@ RunFramework plain_megatron(const RunRow& row, const std::string& name) {
     result.era_known = row.year.has_value();
     return result;
   }
-  // Until flash attention came, in 2023, gradients were reduced without the distributed optimizer.
-  RunFramework result = megatron(year <= 2022 ? "megatron-2022" : "megatron-2023");
+  // Until 2023 gradients were reduced without the distributed optimizer, and attention was not fused; from
+  // then on it was where one asked for it.
+  const bool flash = has_flash_attention(row, name);
+  RunFramework result = megatron(year <= 2022 ? "megatron-2022"
+                                 : flash      ? "megatron-2023-flash"
+                                              : "megatron-2023");
   result.default_zero = year <= 2022 ? 0 : 1;
   result.experts_follow_tp = true;
   result.default_sequence_parallel = year >= 2022;

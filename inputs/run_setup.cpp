@@ -23,8 +23,9 @@ class SetupReader {
   SetupReader(const RunRow& row, const Catalog& catalog) : row_(row), catalog_(catalog) {}
 
   RunReading read() {
-    const bool done = read_quantity() && read_sizes() && read_how() && read_model() && read_hardware() &&
-                      read_degrees() && read_state() && read_batches() && read_rest();
+    const bool done = read_status() && (setup_.failed || read_quantity()) && read_sizes() && read_how() &&
+                      read_model() && read_hardware() && read_degrees() && read_state() && read_batches() &&
+                      read_rest();
     if (!done) return {std::nullopt, reason_};
     return {setup_, ""};
   }
@@ -39,6 +40,7 @@ class SetupReader {
     return value && *value >= 1 && *value <= kLargest && *value == std::floor(*value);
   }
 
+  bool read_status();
   bool read_quantity();
   bool read_sizes();
   bool read_how();
@@ -58,9 +60,17 @@ class SetupReader {
   std::string reason_;
 };
 
+bool SetupReader::read_status() {
+  if (!row_.broken.empty()) return refuse("not a number: " + row_.broken);
+  const std::string status = lower_case(row_.status);
+  const auto starts = [&](std::string_view word) { return status.starts_with(word); };
+  setup_.failed = starts("failed") || starts("oom") || starts("out of memory");
+  if (setup_.failed || status.empty() || status == "ok" || status == "ran") return true;
+  return refuse("status " + in_quotes(row_.status) + " is not known");
+}
+
 // Step time or tokens/s go before TFLOP/s and MFU, whose count of FLOPs differs from source to source.
 bool SetupReader::read_quantity() {
-  if (!row_.broken.empty()) return refuse("not a number: " + row_.broken);
   const auto choose = [&](RunQuantity quantity, const std::optional<double>& value) {
     if (!value || !(*value > 0) || !std::isfinite(*value)) return false;
     setup_.quantity = quantity;
@@ -240,10 +250,10 @@ bool SetupReader::read_batches() {
 }
 
 bool SetupReader::read_rest() {
-  constexpr std::string_view kKey = "mem_gb=";
-  const std::size_t at = row_.notes.find(kKey);
-  if (at != std::string::npos) {
-    const std::size_t begin = at + kKey.size();
+  for (const std::string_view key : {"mem_gb=", "peak memory "}) {
+    const std::size_t at = row_.notes.find(key);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + key.size();
     const std::size_t end = row_.notes.find_first_not_of("0123456789.", begin);
     setup_.memory_gib = csv_number(std::string_view(row_.notes).substr(begin, end - begin));
   }

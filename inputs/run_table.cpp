@@ -36,6 +36,7 @@ constexpr std::array kTexts = {
     TextColumn{"quality", &RunRow::quality},
     TextColumn{"split", &RunRow::split},
     TextColumn{"flop_convention", &RunRow::flop_convention},
+    TextColumn{"status", &RunRow::status},
 };
 
 constexpr std::array kNumbers = {

@@ -13,6 +13,7 @@ struct RunRow {
   std::string id, source, framework, model_name, gpu, interconnect, precision, zero, recompute, schedule;
   std::string quantity;  // of `measured`: step_time_s, tokens_per_s_per_gpu, tflops_per_gpu, mfu_pct
   std::string notes, quality, split, flop_convention;
+  std::string status;  // how the run ended: blank, ok or ran; failed (whatever the cause); oom
 
   std::optional<double> year;
   std::optional<double> layers, hidden, ffn, heads, kv_heads, head_dim, vocab, sequence_length, gated,

@@ -76,7 +76,7 @@ int run_validate(const ValidateOptions& options) {
     predictions.merge(std::move(of_file));
   }
   const AccuracyReport report = report_accuracy(std::move(predictions));
-  if (!options.rows.empty()) write_file(options.rows, accuracy_rows_csv(report.predictions.runs));
+  if (!options.rows.empty()) write_file(options.rows, accuracy_rows_csv(report.predictions));
   if (!options.page.empty()) write_page(report, options.page);
   print(options.json ? accuracy_json(report) : accuracy_text(report));
   return kDone;

@@ -88,4 +88,18 @@ MemoryAccuracy memory_accuracy(std::span<const RunPrediction> runs, bool with_st
           .bias = median(signed_errors)};
 }
 
+void FitCounts::add(costmodel::Fit fit) {
+  switch (fit) {
+    case costmodel::Fit::kFits:
+      ++fits;
+      return;
+    case costmodel::Fit::kBorderline:
+      ++borderline;
+      return;
+    case costmodel::Fit::kDoesNotFit:
+      ++does_not_fit;
+      return;
+  }
+}
+
 }  // namespace trainfront::engine

@@ -38,6 +38,13 @@ struct MemoryAccuracy {
 };
 MemoryAccuracy memory_accuracy(std::span<const RunPrediction> runs, bool with_stress);
 
+// How many runs are said to fit, to be borderline, and not to fit.
+struct FitCounts {
+  std::size_t fits = 0, borderline = 0, does_not_fit = 0;
+
+  void add(costmodel::Fit fit);
+};
+
 // Layouts nobody would run, marked so by the table: to be judged by rank.
 bool is_stress(const RunPrediction& run);
 

@@ -36,15 +36,20 @@ std::string counts(const Predictions& predictions) {
   return text + "\n";
 }
 
-// All runs of the tables fitted, or there would be nothing to read.
-std::string fits(std::span<const RunPrediction> runs) {
-  const auto count = [&](costmodel::Fit fit) {
-    return std::count_if(runs.begin(), runs.end(), [&](const RunPrediction& run) { return run.fit == fit; });
+// Runs that ended fitted, or there would be nothing to read.
+std::string fits(const AccuracyReport& report) {
+  const auto counts = [](const FitCounts& of) {
+    return fmt::format("{} are said to fit, {} to be borderline and {} not to fit", of.fits, of.borderline,
+                       of.does_not_fit);
   };
-  return fmt::format(
-      "Of {} runs, all of which fitted, {} are said to fit, {} to be borderline and {} not to fit.\n\n",
-      runs.size(), count(costmodel::Fit::kFits), count(costmodel::Fit::kBorderline),
-      count(costmodel::Fit::kDoesNotFit));
+  const Predictions& predictions = report.predictions;
+  std::string text =
+      fmt::format("Of {} runs, all of which fitted, {}.", predictions.runs.size(), counts(report.ran));
+  if (!predictions.failed.empty()) {
+    text += fmt::format(" Of {} that failed, whatever the cause, {}.", predictions.failed.size(),
+                        counts(report.failed));
+  }
+  return text + "\n\n";
 }
 
 // Runs whose date is open, and how often what was measured lies between GPU time alone and the prediction.
@@ -107,7 +112,7 @@ std::string accuracy_page(const AccuracyReport& report, const std::string& plot_
   totals.push_back(report.all);
   text += "## In total\n\n" + table("kind", totals);
   text += memory(report);
-  text += fits(report.predictions.runs);
+  text += fits(report);
   text += brackets(report.predictions.runs);
   while (text.ends_with("\n\n")) text.pop_back();
   return text;

@@ -56,6 +56,19 @@ void write_memory(JsonWriter& json, std::string_view key, const MemoryAccuracy& 
       .end_object();
 }
 
+void write_fits(JsonWriter& json, std::string_view key, const FitCounts& counts) {
+  json.begin_object(key)
+      .field("fits", counts.fits)
+      .field("borderline", counts.borderline)
+      .field("does_not_fit", counts.does_not_fit)
+      .end_object();
+}
+
+std::string fits_line(std::string_view what, const FitCounts& counts) {
+  return fmt::format("Said of {}: {} fit, {} are borderline, {} do not fit.\n", what, counts.fits,
+                     counts.borderline, counts.does_not_fit);
+}
+
 std::string text_line(const Accuracy& accuracy) {
   return fmt::format("{:<52} {:>5} {:>8} {:>8} {:>8} {:>6} {:>6} {:>8}\n", accuracy.name.substr(0, 52),
                      accuracy.rows, figure(accuracy.median_ape, 1), figure(accuracy.mean_ape, 1),
@@ -97,6 +110,8 @@ AccuracyReport report_accuracy(Predictions predictions) {
   });
   report.memory = memory_accuracy(runs, false);
   report.memory_with_stress = memory_accuracy(runs, true);
+  for (const RunPrediction& run : runs) report.ran.add(run.fit);
+  for (const FailedRun& run : predictions.failed) report.failed.add(run.fit);
   report.predictions = std::move(predictions);
   return report;
 }
@@ -125,6 +140,8 @@ std::string accuracy_json(const AccuracyReport& report) {
   write_groups(json, "by_kind", "kind", report.by_kind);
   write_memory(json, "memory", report.memory);
   write_memory(json, "memory_with_stress", report.memory_with_stress);
+  write_fits(json, "ran", report.ran);
+  write_fits(json, "failed", report.failed);
   return json.end_object().take();
 }
 
@@ -153,23 +170,76 @@ std::string accuracy_text(const AccuracyReport& report) {
         report.memory.rows, figure(report.memory.median_ape, 1), figure(report.memory.bias, 1),
         report.memory_with_stress.rows, figure(report.memory_with_stress.median_ape, 1));
   }
+  text += '\n';
+  if (!predictions.runs.empty()) text += fits_line("runs that ran", report.ran);
+  if (!predictions.failed.empty()) text += fits_line("runs that failed", report.failed);
   return text;
 }
 
-std::string accuracy_rows_csv(std::span<const RunPrediction> runs) {
-  std::string text =
-      inputs::csv_line({"id", "source", "quantity", "measured", "predicted", "ape", "model", "split", "gpus",
-                        "mfu", "mfu_full_attention", "framework_profile", "evidence", "measured_memory_gib",
-                        "predicted_memory_gib", "fit", "predicted_without_host", "era", "assumed"});
-  for (const RunPrediction& run : runs) {
-    text += inputs::csv_line(
-        {run.id, run.source, run.quantity, exact_decimal(run.measured), exact_decimal(run.predicted),
-         exact_decimal(100 * run.ape()), run.model, run.split, std::to_string(run.gpus),
-         exact_decimal(run.mfu), exact_decimal(run.mfu_full_attention), run.framework_profile,
-         std::string(evidence_name(run.evidence)),
-         run.measured_memory_gib ? exact_decimal(*run.measured_memory_gib) : "",
-         exact_decimal(run.predicted_memory_gib), std::string(costmodel::fit_name(run.fit)),
-         exact_decimal(run.predicted_without_host), run.era_known ? "known" : "open", joined(run.assumed)});
+std::string accuracy_rows_csv(const Predictions& predictions) {
+  std::string text = inputs::csv_line({"id",
+                                       "source",
+                                       "quantity",
+                                       "measured",
+                                       "predicted",
+                                       "ape",
+                                       "model",
+                                       "split",
+                                       "gpus",
+                                       "mfu",
+                                       "mfu_full_attention",
+                                       "framework_profile",
+                                       "evidence",
+                                       "measured_memory_gib",
+                                       "predicted_memory_gib",
+                                       "fit",
+                                       "predicted_without_host",
+                                       "era",
+                                       "assumed",
+                                       "status"});
+  for (const RunPrediction& run : predictions.runs) {
+    text += inputs::csv_line({run.id,
+                              run.source,
+                              run.quantity,
+                              exact_decimal(run.measured),
+                              exact_decimal(run.predicted),
+                              exact_decimal(100 * run.ape()),
+                              run.model,
+                              run.split,
+                              std::to_string(run.gpus),
+                              exact_decimal(run.mfu),
+                              exact_decimal(run.mfu_full_attention),
+                              run.framework_profile,
+                              std::string(evidence_name(run.evidence)),
+                              run.measured_memory_gib ? exact_decimal(*run.measured_memory_gib) : "",
+                              exact_decimal(run.predicted_memory_gib),
+                              std::string(costmodel::fit_name(run.fit)),
+                              exact_decimal(run.predicted_without_host),
+                              run.era_known ? "known" : "open",
+                              joined(run.assumed),
+                              "ran"});
+  }
+  for (const FailedRun& run : predictions.failed) {
+    text += inputs::csv_line({run.id,
+                              run.source,
+                              "",
+                              "",
+                              "",
+                              "",
+                              run.model,
+                              run.split,
+                              std::to_string(run.gpus),
+                              "",
+                              "",
+                              run.framework_profile,
+                              "",
+                              "",
+                              exact_decimal(run.predicted_memory_gib),
+                              std::string(costmodel::fit_name(run.fit)),
+                              "",
+                              "",
+                              joined(run.assumed),
+                              "failed"});
   }
   return text;
 }

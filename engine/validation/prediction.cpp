@@ -63,13 +63,40 @@ bool has_own_memory_profile(const RunSetup& setup) {
   return setup.framework_profile.starts_with("nanotron");
 }
 
-costmodel::MemoryParts peak_memory_parts(const RunSetup& setup) {
-  const costmodel::MemoryProfile& profile = has_own_memory_profile(setup)
-                                                ? costmodel::nanotron_memory_profile()
-                                                : costmodel::default_memory_profile(setup.layout.framework);
+// Software that writes scores to memory keeps them, and was run with dropout.
+costmodel::MemoryProfile memory_profile(const RunSetup& setup, const costmodel::FrameworkProfile& framework) {
+  if (has_own_memory_profile(setup)) return costmodel::nanotron_memory_profile();
+  costmodel::MemoryProfile profile = costmodel::default_memory_profile(setup.layout.framework);
+  profile.flash_attention = framework.fused_attention;
+  profile.dropout = !framework.fused_attention;
+  return profile;
+}
+
+costmodel::MemoryParts peak_memory_parts(const RunSetup& setup,
+                                         const costmodel::FrameworkProfile& framework) {
+  const costmodel::MemoryProfile profile = memory_profile(setup, framework);
   const costmodel::LayoutMemory memory =
       costmodel::layout_memory(setup.model, setup.recipe, setup.layout, profile);
   return costmodel::peak_memory(memory, setup.layout.dp, setup.global_batch).parts;
+}
+
+// As frameworks print it: without what the CUDA context and NCCL take beside the allocator.
+double printed_memory_gib(const RunSetup& setup, const costmodel::MemoryParts& memory) {
+  return (memory.total() - (has_own_memory_profile(setup) ? 0.0 : memory.overhead)) / kGib;
+}
+
+FailedRun failed_run(const inputs::RunRow& row, const RunSetup& setup,
+                     const costmodel::FrameworkProfile& framework) {
+  const costmodel::MemoryParts memory = peak_memory_parts(setup, framework);
+  return {.id = row.id,
+          .source = row.source,
+          .model = row.model_name,
+          .split = row.split,
+          .framework_profile = framework.name,
+          .gpus = setup.gpus,
+          .predicted_memory_gib = printed_memory_gib(setup, memory),
+          .fit = costmodel::memory_fit(memory.total(), setup.hardware.device),
+          .assumed = setup.assumed};
 }
 
 double step_seconds(const RunSetup& setup, const costmodel::FrameworkProfile& framework) {
@@ -103,10 +130,8 @@ std::optional<RunPrediction> predict(const inputs::RunRow& row, const RunSetup& 
   run.is_moe = setup.model.is_moe();
   run.assumed = setup.assumed;
   run.measured_memory_gib = setup.memory_gib;
-  // As frameworks print it: without what the CUDA context and NCCL take beside the allocator.
-  const costmodel::MemoryParts memory = peak_memory_parts(setup);
-  run.predicted_memory_gib =
-      (memory.total() - (has_own_memory_profile(setup) ? 0.0 : memory.overhead)) / kGib;
+  const costmodel::MemoryParts memory = peak_memory_parts(setup, framework);
+  run.predicted_memory_gib = printed_memory_gib(setup, memory);
   run.fit = costmodel::memory_fit(memory.total(), setup.hardware.device);
 
   const double tokens_per_gpu = static_cast<double>(setup.global_batch) * setup.recipe.sequence_length /
@@ -143,6 +168,8 @@ void Predictions::merge(Predictions other) {
   predicted_of_quality += other.predicted_of_quality;
   runs.insert(runs.end(), std::make_move_iterator(other.runs.begin()),
               std::make_move_iterator(other.runs.end()));
+  failed.insert(failed.end(), std::make_move_iterator(other.failed.begin()),
+                std::make_move_iterator(other.failed.end()));
   for (const auto& [reason, count] : other.not_modelled) not_modelled[reason] += count;
   for (const auto& [profile, count] : other.unknown_profiles) unknown_profiles[profile] += count;
 }
@@ -152,8 +179,12 @@ Predictions predict_runs(const inputs::RunTable& table, const inputs::Catalog& c
   for (const inputs::RunRow& row : table.rows) {
     ++predictions.rows;
     const bool counts = row.quality.empty() || row.quality == "A" || row.quality == "B";
-    if (counts) ++predictions.rows_of_quality;
     const inputs::RunReading reading = inputs::read_setup(row, catalog);
+    if (reading.setup && reading.setup->failed) {
+      predictions.failed.push_back(failed_run(row, *reading.setup, profile_of(*reading.setup, predictions)));
+      continue;
+    }
+    if (counts) ++predictions.rows_of_quality;
     if (!reading.setup) {
       ++predictions.not_modelled[reading.reason];
       continue;

@@ -43,12 +43,22 @@ struct RunPrediction {
   double ape() const { return signed_error() < 0 ? -signed_error() : signed_error(); }
 };
 
+// One run that is known to have failed, for want of memory or for a cause not recorded.
+struct FailedRun {
+  std::string id, source, model, split, framework_profile;
+  std::int64_t gpus = 0;
+  double predicted_memory_gib = 0;
+  costmodel::Fit fit = costmodel::Fit::kDoesNotFit;
+  std::vector<std::string> assumed;
+};
+
 // What became of a table's rows.
 struct Predictions {
   std::size_t rows = 0;
   std::size_t rows_of_quality = 0;  // A and B
   std::size_t predicted_of_quality = 0;
   std::vector<RunPrediction> runs;
+  std::vector<FailedRun> failed;                    // not among the rows of quality
   std::map<std::string, std::size_t> not_modelled;  // by reason
   std::map<std::string, std::size_t>
       unknown_profiles;  // profiles that do not exist: the framework's default stood in

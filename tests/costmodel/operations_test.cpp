@@ -55,6 +55,31 @@ TEST_CASE("a Llama-2-7B layer multiplies 2 T (4 h^2 + 3 h f) in each of the thre
   CHECK(gemm_flops(operations, Pass::kWeightGradient) == doctest::Approx(forward));
 }
 
+TEST_CASE(
+    "projections of their own multiply as much, and sum their input gradients once for each beyond one") {
+  FrameworkProfile framework = default_profile(Framework::kMegatron);
+  Layout layout;
+  layout.tp = 8;
+  for (const Model& model : {reference::llama31_70b(), reference::mixtral_8x7b()}) {
+    const Block block = model.is_moe() ? Block::kMoe : Block::kDense;
+    const auto operations_with = [&](bool fused) {
+      framework.fused_projections = fused;
+      return layer_operations(model, reference::sequences_of(4096), layout, framework, block);
+    };
+    const Operations fused = operations_with(true), apart = operations_with(false);
+    for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
+      CHECK(gemm_flops(apart, pass) == doctest::Approx(gemm_flops(fused, pass)));
+    }
+    // Two reads and a write of two bytes over the whole hidden width, which tensor parallelism does not cut:
+    // twice for queries, keys and values, once for gate and up.
+    const double sum = 3 * 2.0 * 4096 * model.hidden;
+    CHECK(bytes_of(apart, "qkv", Pass::kInputGradient) == doctest::Approx(2 * sum));
+    CHECK(bytes_of(fused, "qkv", Pass::kInputGradient) == 0);
+    if (!model.is_moe()) CHECK(bytes_of(apart, "mlp in", Pass::kInputGradient) == doctest::Approx(sum));
+    if (model.is_moe()) CHECK(bytes_of(apart, "experts in", Pass::kInputGradient) > 0);
+  }
+}
+
 TEST_CASE("all layers and the head together make the model's FLOPs, whatever the tensor and expert grid") {
   for (const Model& model : {reference::llama31_70b(), reference::mixtral_8x7b(), reference::qwen3_235b(),
                              reference::deepseek_v3(), reference::gpt_oss_20b()}) {

@@ -155,6 +155,23 @@ TEST_CASE("the catalogue fills what the row leaves open, if the shapes agree") {
   CHECK_FALSE(setup_of(with(cells, "hidden", "4096")).model.qk_norm);
 }
 
+TEST_CASE("a run that failed needs no measured value; how it ended must be one of the known words") {
+  auto cells = llama_cells();
+  cells.back() = {"measured_value", ""};
+  for (const char* status : {"failed (crash/OOM/timeout, cause not recorded)", "OOM", "out of memory"}) {
+    cells.push_back({"status", status});
+    const RunReading reading = read_setup(row_of(cells), catalog());
+    CAPTURE(status);
+    REQUIRE(reading.setup);
+    CHECK(reading.setup->failed);
+    cells.pop_back();
+  }
+  cells.push_back({"status", "stopped"});
+  CHECK(read_setup(row_of(cells), catalog()).reason == "status \"stopped\" is not known");
+  cells.back().second = "ok";
+  CHECK(read_setup(row_of(cells), catalog()).reason == "nothing measured");
+}
+
 TEST_CASE("what cannot be modelled is told") {
   CHECK(reason_of(with(llama_cells(), "n_gpus", "")) == "number of GPUs not stated");
   CHECK(reason_of(with(llama_cells(), "n_gpus", "many")).find("not a number") == 0);
@@ -179,6 +196,9 @@ TEST_CASE("frameworks by name and year") {
   CHECK(profile("NeMo", "2025", "") == "nemo-2025");
   CHECK(profile("Megatron-LM", "2022", "") == "megatron-2022");
   CHECK(profile("Megatron-LM fork (sail-sg)", "2024", "") == "megatron-2023");
+  CHECK(profile("Megatron-LM", "2023", "FlashAttention on") == "megatron-2023-flash");
+  CHECK(profile("Megatron-LM", "2023", "no flash attention") == "megatron-2023");
+  CHECK(profile("MegaScale", "2024", "") == "megatron-2023-flash");
   CHECK(profile("Megatron-DeepSpeed", "2024", "") == "megatron-deepspeed-2023");
   CHECK(profile("Megatron-Core 0.9+ MCore w/ Folding", "2025", "") == "megatron-core-2025");
   CHECK(profile("Megatron-Bridge/Megatron-Core", "2026", "container 26.04") == "megatron-bridge-2026");

@@ -102,13 +102,31 @@ TEST_CASE("published runs are met within the error that docs/accuracy.md states"
   }
 }
 
-TEST_CASE("layouts that failed are seldom said to fit, those that ran never not to") {
+TEST_CASE("Megatron's printed peaks are met within 10 per cent") {
+  if (!has_data()) return;
+  int rows = 0;
+  for (const RunPrediction& run : report().predictions.runs) {
+    if (run.framework_profile != "megatron-2023" || !run.measured_memory_gib) continue;
+    CAPTURE(run.id);
+    CHECK(run.predicted_memory_gib == doctest::Approx(*run.measured_memory_gib).epsilon(0.1));
+    ++rows;
+  }
+  CHECK(rows == 12);
+}
+
+TEST_CASE("no run that ran is said not to fit, and failures said to fit are not of memory") {
   if (!has_data()) return;
   const inputs::Catalog catalog = inputs::builtin_catalog();
   const costmodel::Device& device = catalog.find_device("h100-sxm")->device;
+  struct Ended {
+    double ran = 0, failed = 0;
+
+    double share() const { return failed / (ran + failed); }
+  };
+  constexpr double kMuch = 40 * 1073741824.0;
+  Ended little, much;  // of those said to fit, by bytes
   inputs::CsvFile csv = inputs::CsvFile::open((kRuns / "failed-configs-playbook.csv").string());
   int failed = 0;
-  int said_to_fit = 0;
   while (csv.next()) {
     costmodel::Model model = playbook_model(std::string(csv[csv.column("model_b")]));
     if (model.layers == 0) continue;
@@ -121,31 +139,30 @@ TEST_CASE("layouts that failed are seldom said to fit, those that ran never not 
     layout.zero = field(csv, "zero");
     layout.micro_batch = field(csv, "micro_batch");
     layout.sp = layout.tp > 1;
-    if (layout.pp >= model.layers) continue;  // a stage without a block fails whatever its memory
     const costmodel::LayoutMemory memory =
         costmodel::layout_memory(model, recipe, layout, costmodel::nanotron_memory_profile());
     const double bytes = costmodel::peak_memory_bytes(memory, layout.dp, field(csv, "gbs_seqs"));
     ++failed;
-    said_to_fit += costmodel::memory_fit(bytes, device) == costmodel::Fit::kFits;
+    if (costmodel::memory_fit(bytes, device) == costmodel::Fit::kFits)
+      ++(bytes < kMuch ? little : much).failed;
   }
   REQUIRE(failed > 1000);
-  // The cause of a failure is not recorded; those said to fit are of one sequence over sixteen stages on many
-  // nodes.
-  CHECK(said_to_fit < 0.12 * failed);
-  MESSAGE(said_to_fit << " of " << failed << " failed layouts are said to fit");
-
-  // All runs of the tables fitted. Two, of one layout, are said not to: with gradients in bf16, which their
-  // tables leave open, it does.
-  int said_not_to_fit = 0;
   for (const RunPrediction& run : report().predictions.runs) {
-    said_not_to_fit += run.fit == costmodel::Fit::kDoesNotFit;
+    CHECK(run.fit != costmodel::Fit::kDoesNotFit);
+    if (run.framework_profile != "nanotron-2025" || run.fit != costmodel::Fit::kFits) continue;
+    ++(run.predicted_memory_gib * 1073741824.0 < kMuch ? little : much).ran;
   }
-  CHECK(said_not_to_fit <= 2);
+  // The cause of a failure is not recorded. Were memory among the causes of those said to fit, they would
+  // come oftener the nearer the limit is.
+  CHECK(much.share() <= little.share());
+  CHECK(little.failed + much.failed < 0.11 * failed);
+  const double said_to_fit = little.failed + much.failed;
+  MESSAGE(said_to_fit << " of " << failed << " failed layouts are said to fit");
 }
 
 TEST_CASE("the rows' file, the page and the plot hold what was compared") {
   if (!has_data()) return;
-  const std::string csv = accuracy_rows_csv(report().predictions.runs);
+  const std::string csv = accuracy_rows_csv(report().predictions);
   CHECK(csv.starts_with("id,source,quantity,measured,predicted,ape"));
   inputs::CsvFile rows("rows.csv", csv);
   std::size_t count = 0;
