@@ -13,8 +13,8 @@ std::uint64_t plans_on(const search::Space& space, int hardware) {
 std::uint64_t plans_in(const search::Space& space, const search::Block& block) {
   const search::LayoutList& list = space.layouts(block.hardware);
   const std::uint64_t per_layout =
-      plans_on(space, block.hardware) / space.problem().gpus.size() / list.layouts.size();
-  return (list.shapes[block.last_shape] - list.shapes[block.first_shape]) * per_layout;
+      plans_on(space, block.hardware) / space.problem().gpus.size() / list.size();
+  return (list.shapes[block.last_shape].first - list.shapes[block.first_shape].first) * per_layout;
 }
 
 }  // namespace

@@ -59,15 +59,15 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
   data_parallel_.resize(problem_.islands.size());
   const LayoutList& list = space_.layouts(hardware);
   first_index_ = space_.first_index(hardware) +
-                 gpus * list.layouts.size() * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
+                 gpus * list.size() * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
 }
 
 void BlockWalk::run(const Block& block) {
   const LayoutList& list = space_.layouts(hardware_);
   harvest_.counts.plans += plans_of(block.first_shape, block.last_shape);
   for (std::size_t shape = block.first_shape; shape < block.last_shape;) {
-    const int group = list.layouts[list.shapes[shape]].group_gpus();
-    const std::size_t next = std::min(list.next_group[shape], block.last_shape);
+    const int group = list.shapes[shape].layout.group_gpus();
+    const std::size_t next = std::min<std::size_t>(list.shapes[shape].next_group, block.last_shape);
     if (setup_.gpus % group != 0) {
       count_illegal(Rule::kGpusNotDivisible, plans_of(shape, next));
       shape = next;
@@ -80,8 +80,8 @@ void BlockWalk::run(const Block& block) {
 
 std::uint64_t BlockWalk::plans_of(std::size_t first_shape, std::size_t last_shape) const {
   const LayoutList& list = space_.layouts(hardware_);
-  return (list.shapes[last_shape] - list.shapes[first_shape]) * steps_.size() * problem_.islands.size() *
-         setup_.plans_per_step;
+  return (list.shapes[last_shape].first - list.shapes[first_shape].first) * steps_.size() *
+         problem_.islands.size() * setup_.plans_per_step;
 }
 
 const costmodel::LayoutCost& BlockWalk::cost() {
@@ -104,9 +104,7 @@ bool BlockWalk::some_batch_divides(const costmodel::Layout& shape) const {
 
 void BlockWalk::walk_shape(std::size_t shape) {
   const LayoutList& list = space_.layouts(hardware_);
-  const std::size_t first = list.shapes[shape];
-  const std::size_t last = list.shapes[shape + 1];
-  if (!some_batch_divides(list.layouts[first])) {
+  if (!some_batch_divides(list.shapes[shape].layout)) {
     count_illegal(Rule::kBatch, plans_of(shape, shape + 1));
     return;
   }
@@ -116,12 +114,15 @@ void BlockWalk::walk_shape(std::size_t shape) {
   const PackedMemory& memories = space_.tables().memory(*memories_, hardware_, shape, own_memory_);
   std::size_t stage = 0;
   costmodel::LayoutMemory memory = memories[stage];
-  for (std::size_t position = first; position < last; ++position) {
-    if (position > first && list.layouts[position].zero != layout_.zero) memory = memories[++stage];
-    layout_ = list.layouts[position];
-    layout_.dp = static_cast<int>(dp_);
-    memory.shard_ranks = layout_.shard_group;
-    walk_layout(memory, position);
+  layout_ = list.shapes[shape].layout;
+  layout_.dp = static_cast<int>(dp_);
+  std::size_t position = list.shapes[shape].first;
+  for (const Sharding& sharding : list.shardings_of(shape)) {
+    if (position > list.shapes[shape].first && sharding.zero != layout_.zero) memory = memories[++stage];
+    layout_.zero = sharding.zero;
+    layout_.shard_group = sharding.ranks;
+    memory.shard_ranks = sharding.ranks;
+    walk_layout(memory, position++);
   }
 }
 

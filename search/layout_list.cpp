@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <initializer_list>
+#include <map>
 #include <stdexcept>
 
 #include "search/layout_domain.hpp"
@@ -13,9 +14,6 @@ namespace {
 using costmodel::Layout;
 using costmodel::Rule;
 using costmodel::Schedule;
-
-// A list of them takes half a gigabyte.
-constexpr std::size_t kMostLayouts = 10'000'000;
 
 Layout shape_of(Layout layout) {
   layout.zero = 0;
@@ -40,8 +38,8 @@ std::vector<T> chosen_or(const std::vector<T>& chosen, std::vector<T> otherwise)
 // for; a value of an "auto" list that its own level refuses was never meant and counts nothing.
 class Lister {
  public:
-  Lister(const Problem& problem, const costmodel::Hardware& hardware)
-      : problem_{problem}, hardware_{hardware}, domain_{problem, hardware} {
+  Lister(const Problem& problem, const costmodel::Hardware& hardware, const LayoutLimits& limits)
+      : problem_{problem}, hardware_{hardware}, limits_{limits}, domain_{problem, hardware} {
     micro_batches_ = chosen_or(problem.layout.micro_batch, domain_.micro_batch());
     recomputes_ = chosen_or(problem.layout.recompute, domain_.recompute());
     schedules_ = chosen_or(problem.layout.schedule, domain_.schedule());
@@ -65,24 +63,24 @@ class Lister {
       layout.framework = framework;
       over_tensor(layout);
     }
-    std::sort(list_.layouts.begin(), list_.layouts.end(), listed_before);
-    for (std::size_t i = 0; i < list_.layouts.size(); ++i)
-      if (i == 0 || shape_of(list_.layouts[i]) != shape_of(list_.layouts[i - 1])) list_.shapes.push_back(i);
-    const std::size_t shapes = list_.shapes.size();
-    const auto group = [&](std::size_t shape) { return list_.layouts[list_.shapes[shape]].group_gpus(); };
-    list_.next_group.resize(shapes);
-    for (std::size_t shape = shapes; shape-- > 0;)
-      list_.next_group[shape] =
-          shape + 1 < shapes && group(shape) == group(shape + 1) ? list_.next_group[shape + 1] : shape + 1;
-    list_.shapes.push_back(list_.layouts.size());
+    auto& shapes = list_.shapes;
+    std::sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) { return a.layout < b.layout; });
+    std::size_t first = 0;
+    for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+      shapes[shape].first = first;
+      first += list_.shardings_of(shape).size();
+    }
+    for (std::size_t shape = shapes.size(); shape-- > 0;) {
+      const bool goes_on = shape + 1 < shapes.size() &&
+                           shapes[shape].layout.group_gpus() == shapes[shape + 1].layout.group_gpus();
+      shapes[shape].next_group =
+          goes_on ? shapes[shape + 1].next_group : static_cast<std::uint32_t>(shape + 1);
+    }
+    shapes.push_back({.layout = {}, .shardings = 0, .next_group = 0, .first = first});
     return std::move(list_);
   }
 
  private:
-  struct Sharding {
-    int zero;
-    int ranks;
-  };
   struct Pipeline {
     int pp;
     int vpp;
@@ -219,35 +217,44 @@ class Lister {
   }
 
   void over_state(Layout layout) {
-    for (const Sharding& sharding : shardings_) {
-      layout.zero = sharding.zero;
-      layout.shard_group = sharding.ranks;
-      exclude(Rule::kBatch, undivided_ * recomputes_.size());
-      for (int micro_batch : micro_batches_) {
-        layout.micro_batch = micro_batch;
-        for (auto recompute : recomputes_) {
-          layout.recompute = recompute;
-          add(layout);
-        }
+    exclude(Rule::kBatch, shardings_.size() * undivided_ * recomputes_.size());
+    for (int micro_batch : micro_batches_) {
+      layout.micro_batch = micro_batch;
+      for (auto recompute : recomputes_) {
+        layout.recompute = recompute;
+        add_shape(layout);
       }
     }
   }
 
-  void add(const Layout& layout) {
-    const Rule rule = check_layout(problem_.model, problem_.recipe, layout, hardware_);
-    if (rule == Rule::kNone) {
-      if (list_.layouts.size() == kMostLayouts)
-        throw std::length_error(
-            "the choices of [layout] make more than ten million layouts on one kind of hardware: give fewer "
-            "values to zero, shard_group, micro_batch, recompute, schedule, ep or etp");
-      list_.layouts.push_back(layout);
-    } else {
-      exclude(rule, 1);
+  void add_shape(const Layout& shape) {
+    legal_.clear();
+    Layout layout = shape;
+    for (const Sharding& sharding : shardings_) {
+      layout.zero = sharding.zero;
+      layout.shard_group = sharding.ranks;
+      const Rule rule = check_layout(problem_.model, problem_.recipe, layout, hardware_);
+      if (rule == Rule::kNone) {
+        legal_.push_back(sharding);
+      } else {
+        exclude(rule, 1);
+      }
     }
+    if (legal_.empty()) return;
+    layouts_ += legal_.size();
+    if (layouts_ > limits_.layouts || list_.shapes.size() == limits_.shapes)
+      throw std::length_error(
+          "the choices of [layout] make more than ten million layouts (two million if those count once that "
+          "differ in zero and shard_group alone): give fewer values to zero, shard_group, micro_batch, "
+          "recompute, schedule, ep or etp");
+    const auto [known, is_new] = numbers_.try_emplace(legal_, list_.shardings.size());
+    if (is_new) list_.shardings.push_back(legal_);
+    list_.shapes.push_back({.layout = shape_of(shape), .shardings = known->second});
   }
 
   const Problem& problem_;
   const costmodel::Hardware& hardware_;
+  const LayoutLimits& limits_;
   LayoutDomain domain_;
   std::vector<int> micro_batches_;  // that divide some batch
   std::size_t undivided_ = 0;       // named ones that divide none
@@ -255,6 +262,9 @@ class Lister {
   std::vector<Schedule> schedules_;
   std::vector<Sharding> shardings_;
   std::vector<Pipeline> pipelines_;
+  std::vector<Sharding> legal_;  // of the shape at hand
+  std::map<std::vector<Sharding>, std::uint32_t> numbers_;
+  std::size_t layouts_ = 0;
   LayoutList list_;
 };
 
@@ -275,8 +285,28 @@ bool listed_before(const costmodel::Layout& a, const costmodel::Layout& b) {
   return a.zero != b.zero ? a.zero < b.zero : a.shard_group < b.shard_group;
 }
 
-LayoutList list_layouts(const Problem& problem, const costmodel::Hardware& hardware) {
-  return Lister(problem, hardware).list();
+costmodel::Layout LayoutList::operator[](std::size_t position) const {
+  const auto after = std::upper_bound(shapes.begin(), shapes.end(), position,
+                                      [](std::size_t p, const Shape& shape) { return p < shape.first; });
+  const auto shape = static_cast<std::size_t>(after - shapes.begin()) - 1;
+  return layout(shape, position - shapes[shape].first);
+}
+
+std::optional<std::size_t> LayoutList::position(const costmodel::Layout& layout) const {
+  const auto end = shapes.end() - 1;
+  const auto shape = std::lower_bound(shapes.begin(), end, shape_of(layout),
+                                      [](const Shape& a, const Layout& b) { return a.layout < b; });
+  if (shape == end || shape->layout != shape_of(layout)) return std::nullopt;
+  const auto& listed = shardings[shape->shardings];
+  const Sharding wanted{layout.zero, layout.shard_group};
+  const auto found = std::lower_bound(listed.begin(), listed.end(), wanted);
+  if (found == listed.end() || *found != wanted) return std::nullopt;
+  return shape->first + static_cast<std::size_t>(found - listed.begin());
+}
+
+LayoutList list_layouts(const Problem& problem, const costmodel::Hardware& hardware,
+                        const LayoutLimits& limits) {
+  return Lister(problem, hardware, limits).list();
 }
 
 }  // namespace trainfront::search

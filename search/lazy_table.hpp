@@ -13,7 +13,8 @@ namespace trainfront::search {
 template <class Value>
 class LazyTable {
  public:
-  LazyTable(std::size_t count, std::size_t most_bytes) : slots_(count), most_bytes_{most_bytes} {}
+  LazyTable(std::size_t count, std::size_t most_bytes)
+      : slots_(count), most_bytes_{most_bytes}, bytes_{count * sizeof(slots_[0])} {}
   ~LazyTable() {
     for (auto& slot : slots_) delete slot.load(std::memory_order_relaxed);
   }
@@ -38,12 +39,13 @@ class LazyTable {
     return *empty;
   }
 
+  // Of the values and their places.
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   std::vector<std::atomic<const Value*>> slots_;
   std::size_t most_bytes_;
-  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::size_t> bytes_;
 };
 
 }  // namespace trainfront::search

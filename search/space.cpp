@@ -40,19 +40,22 @@ std::optional<std::uint64_t> position(const std::vector<T>& values, const T& val
 
 }  // namespace
 
-Space::Space(Problem problem) : problem_{std::move(problem)} {
+Space::Space(Problem problem, LayoutLimits limits) : problem_{std::move(problem)} {
   for (const HardwareClass& hardware : problem_.hardware) {
     Part part;
     for (std::size_t other = 0; other < parts_.size(); ++other)
       if (lists_alike(hardware.hardware, problem_.hardware[other].hardware)) part.list = parts_[other].list;
-    if (!part.list) part.list = std::make_shared<const LayoutList>(list_layouts(problem_, hardware.hardware));
+    if (!part.list) {
+      part.list = std::make_shared<const LayoutList>(list_layouts(problem_, hardware.hardware, limits));
+      limits.shapes -= part.list->shape_count();
+      limits.layouts -= part.list->size();
+    }
     part.first_index = size_;
     part.first_block = blocks_;
-    std::uint64_t slices = (part.list->shapes.size() - 1 + kBlockShapes - 1) / kBlockShapes;
+    std::uint64_t slices = (part.list->shape_count() + kBlockShapes - 1) / kBlockShapes;
     part.plans_per_layout = times(times(problem_.global_batches.size(), problem_.islands.size()),
                                   times(hardware.offers.size(), problem_.protections.size()));
-    const std::uint64_t plans =
-        times(times(problem_.gpus.size(), part.list->layouts.size()), part.plans_per_layout);
+    const std::uint64_t plans = times(times(problem_.gpus.size(), part.list->size()), part.plans_per_layout);
     if (plans == 0) slices = 0;
     size_ += plans;
     if (size_ >> 63U)
@@ -84,7 +87,7 @@ Block Space::block(std::uint64_t number) const {
   block.hardware = static_cast<int>(&part - parts_.data());
   block.gpus = within % problem_.gpus.size();
   block.first_shape = within / problem_.gpus.size() * kBlockShapes;
-  block.last_shape = std::min(part.list->shapes.size() - 1, block.first_shape + kBlockShapes);
+  block.last_shape = std::min(part.list->shape_count(), block.first_shape + kBlockShapes);
   return block;
 }
 
@@ -104,7 +107,7 @@ Plan Space::decode(std::uint64_t index) const {
       static_cast<int>(digit(problem_.hardware[static_cast<std::size_t>(plan.hardware)].offers.size()));
   plan.islands = problem_.islands[digit(problem_.islands.size())];
   plan.global_batch = problem_.global_batches[digit(problem_.global_batches.size())];
-  plan.layout = part.list->layouts[digit(part.list->layouts.size())];
+  plan.layout = (*part.list)[digit(part.list->size())];
   plan.gpus = problem_.gpus[rest];
   plan.layout.dp = static_cast<int>(plan.gpus / plan.layout.group_gpus());
   return plan;
@@ -117,15 +120,13 @@ std::optional<std::uint64_t> Space::encode(const Plan& plan) const {
   if (plan.offer < 0 || static_cast<std::size_t>(plan.offer) >= offers) return std::nullopt;
   costmodel::Layout layout = canonical(plan.layout, problem_.model);
   layout.dp = 1;
-  const auto& layouts = part.list->layouts;
-  const auto found = std::lower_bound(layouts.begin(), layouts.end(), layout, listed_before);
-  if (found == layouts.end() || *found != layout) return std::nullopt;
+  const auto listed = part.list->position(layout);
   const auto gpus = position(problem_.gpus, plan.gpus);
   const auto batch = position(problem_.global_batches, plan.global_batch);
   const auto islands = position(problem_.islands, plan.islands);
   const auto protection = position(problem_.protections, plan.protection);
-  if (!gpus || !batch || !islands || !protection) return std::nullopt;
-  std::uint64_t index = *gpus * layouts.size() + static_cast<std::uint64_t>(found - layouts.begin());
+  if (!listed || !gpus || !batch || !islands || !protection) return std::nullopt;
+  std::uint64_t index = *gpus * part.list->size() + *listed;
   index = index * problem_.global_batches.size() + *batch;
   index = index * problem_.islands.size() + *islands;
   index = index * offers + static_cast<std::uint64_t>(plan.offer);

@@ -28,8 +28,9 @@ struct Block {
 // illegal whatever the GPU count and batch have no index; excluded() counts them.
 class Space {
  public:
-  // Throws std::length_error when the space has 2^63 plans or more.
-  explicit Space(Problem problem);
+  // Throws std::length_error when the space has 2^63 plans or more, or all lists of layouts together more
+  // than the limits.
+  explicit Space(Problem problem, LayoutLimits limits = {});
 
   const Problem& problem() const { return problem_; }
   std::uint64_t size() const { return size_; }

@@ -109,14 +109,14 @@ const BlockSetup& Tables::setup(Setups& setups, int hardware, std::size_t gpus,
 std::shared_ptr<Tables::Costs> Tables::costs(int hardware) {
   const auto position = static_cast<std::size_t>(hardware);
   const std::lock_guard lock{guard_};
-  return table_at(costs_, position, lists_[position]->shapes.size() - 1, kMostCostBytes);
+  return table_at(costs_, position, lists_[position]->shape_count(), kMostCostBytes);
 }
 
 const costmodel::LayoutCost& Tables::cost(Costs& costs, int hardware, std::size_t shape,
                                           std::unique_ptr<const costmodel::LayoutCost>& own) {
   const auto make = [&] {
     const LayoutList& list = *lists_[static_cast<std::size_t>(hardware)];
-    const costmodel::Layout& layout = list.layouts[list.shapes[shape]];
+    const costmodel::Layout layout = list.layout(shape, 0);
     return costmodel::layout_cost(problem_.model, problem_.recipe, layout,
                                   problem_.hardware[static_cast<std::size_t>(hardware)].hardware,
                                   costmodel::default_profile(layout.framework),
@@ -128,8 +128,8 @@ const costmodel::LayoutCost& Tables::cost(Costs& costs, int hardware, std::size_
 std::shared_ptr<Tables::Memories> Tables::memories(int hardware) {
   const auto position = static_cast<std::size_t>(hardware);
   const std::lock_guard lock{guard_};
-  return table_at(memories_, static_cast<std::size_t>(same_list_[position]),
-                  lists_[position]->shapes.size() - 1, kMostMemoryBytes);
+  return table_at(memories_, static_cast<std::size_t>(same_list_[position]), lists_[position]->shape_count(),
+                  kMostMemoryBytes);
 }
 
 const PackedMemory& Tables::memory(Memories& memories, int hardware, std::size_t shape,
@@ -137,9 +137,10 @@ const PackedMemory& Tables::memory(Memories& memories, int hardware, std::size_t
   const auto make = [&] {
     const LayoutList& list = *lists_[static_cast<std::size_t>(hardware)];
     PackedMemory memory;
-    for (std::size_t layout = list.shapes[shape]; layout < list.shapes[shape + 1]; ++layout) {
-      if (layout > list.shapes[shape] && list.layouts[layout].zero == list.layouts[layout - 1].zero) continue;
-      memory.add(costmodel::layout_memory(problem_.model, problem_.recipe, list.layouts[layout]));
+    const std::vector<Sharding>& shardings = list.shardings_of(shape);
+    for (std::size_t i = 0; i < shardings.size(); ++i) {
+      if (i > 0 && shardings[i].zero == shardings[i - 1].zero) continue;
+      memory.add(costmodel::layout_memory(problem_.model, problem_.recipe, list.layout(shape, i)));
     }
     return memory;
   };
