@@ -147,14 +147,14 @@ void BlockWalk::walk_layout(const costmodel::LayoutMemory& memory, std::size_t p
         continue;
       }
       if (unit == nullptr) unit = &unit_of(layout_);
-      for (std::size_t broken = 0; broken < unit->setup.illegal.size(); ++broken)
-        harvest_.counts.illegal[broken] += unit->setup.illegal[broken];
-      if (unit->setup.legal() == 0) continue;
+      for (std::size_t broken = 0; broken < unit->setup->illegal.size(); ++broken)
+        harvest_.counts.illegal[broken] += unit->setup->illegal[broken];
+      if (unit->setup->legal() == 0) continue;
       if (!(bytes <= capacity_bytes_)) {
-        harvest_.counts.out_of_memory += unit->setup.legal();
+        harvest_.counts.out_of_memory += unit->setup->legal();
         keep_nearest(harvest_.least_memory_excess,
                      NearMiss{bytes - capacity_bytes_,
-                              first_index_ + step.number * setup_.plans_per_step + unit->setup.first_legal});
+                              first_index_ + step.number * setup_.plans_per_step + unit->setup->first_legal});
         continue;
       }
       step.time.reset();
@@ -168,15 +168,15 @@ BlockWalk::Unit& BlockWalk::unit_of(const costmodel::Layout& layout) {
   const int group = layout.group_gpus();
   const std::int64_t copy_groups = groups_per_state_copy(layout);
   for (Unit& unit : units_)
-    if (unit.setup.group_gpus == group && unit.setup.state_copy_groups == copy_groups) return unit;
-  Unit unit{.setup = UnitSetup(setup_, dp_, group, copy_groups), .masking = nullptr};
+    if (unit.setup->group_gpus == group && unit.setup->state_copy_groups == copy_groups) return unit;
   Tables& tables = space_.tables();
-  if (unit.setup.legal_masking > 0)
-    unit.masking = std::make_unique<ProtectionPart>(setup_, unit.setup.masking, unit.setup.legal_masking,
-                                                    unit.setup.unit, unit.setup.state_copies, true, tables);
-  if (!plain_ && unit.setup.legal_plain > 0) {
+  Unit unit{.setup = tables.unit_setup(setup_, dp_, group, copy_groups), .masking = nullptr};
+  if (unit.setup->legal_masking > 0)
+    unit.masking = std::make_unique<ProtectionPart>(setup_, unit.setup->masking, unit.setup->legal_masking,
+                                                    unit.setup->unit, unit.setup->state_copies, true, tables);
+  if (!plain_ && unit.setup->legal_plain > 0) {
     const faults::FailingUnit node{.units = setup_.nodes, .groups_per_unit = 1, .nodes_per_unit = 1};
-    plain_ = std::make_unique<ProtectionPart>(setup_, unit.setup.plain, unit.setup.legal_plain, node, -1,
+    plain_ = std::make_unique<ProtectionPart>(setup_, unit.setup->plain, unit.setup->legal_plain, node, -1,
                                               false, tables);
   }
   return units_.emplace_back(std::move(unit));

@@ -32,7 +32,7 @@ class BlockWalk {
 
  private:
   struct Unit {
-    UnitSetup setup;
+    std::shared_ptr<const UnitSetup> setup;
     std::unique_ptr<ProtectionPart> masking;  // none: no legal pair
   };
   struct Best {  // of a cell

@@ -15,21 +15,24 @@ constexpr double kGuard = 1 + 1e-9;
 
 }  // namespace
 
-ProtectionPart::ProtectionPart(const BlockSetup& setup, ProtectionLists protections, std::uint64_t legal,
-                               const faults::FailingUnit& unit, std::int64_t state_copies, bool masking,
-                               Tables& tables)
+ProtectionPart::ProtectionPart(const BlockSetup& setup, const ProtectionLists& protections,
+                               std::uint64_t legal, const faults::FailingUnit& unit,
+                               std::int64_t state_copies, bool masking, Tables& tables)
     : setup_{setup},
-      protections_{std::move(protections)},
+      protections_{protections},
       legal_{legal},
       unit_{unit},
       state_copies_{state_copies},
       masking_{masking},
       tables_{tables} {
-  if (masking_) mild_step_s_ = most_step_of_mild_failures();
+  if (masking_) mild_step_s_ = tables_.mild_step_s(key(), [&] { return most_step_of_mild_failures(); });
 }
 
 UnitKernel& ProtectionPart::kernel() {
-  if (!kernel_) kernel_ = std::make_unique<UnitKernel>(setup_, protections_, unit_, state_copies_, tables_);
+  const auto make = [&] {
+    return std::make_unique<UnitKernel>(setup_, protections_, unit_, state_copies_, tables_);
+  };
+  if (!kernel_) kernel_ = tables_.kernels().borrow(key(), make);
   return *kernel_;
 }
 
@@ -41,7 +44,10 @@ double ProtectionPart::dominated_work_at_least_overhead(double stack_share, cons
   if (!masking_) return dominated_work(0, dominated);
   const int number = static_cast<int>(std::clamp(stack_share, 0.0, 1.0) * kBuckets);
   Bucket& bucket = without_tables_[static_cast<std::size_t>(number)];
-  if (bucket.factor.empty()) bucket.factor = factors_without_tables(static_cast<double>(number) / kBuckets);
+  if (bucket.factor.empty())
+    bucket.factor = *tables_.factors(key(), number - (kBuckets + 1), [&] {
+      return factors_without_tables(static_cast<double>(number) / kBuckets);
+    });
   return dominated_work(bucket, dominated);
 }
 

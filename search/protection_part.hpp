@@ -19,11 +19,12 @@ struct DominatedTimes {
 };
 
 // The legal protections of some layouts, all of one part (UnitSetup): from how much work on (steps times
-// T(1)) they are dominated, and whether they make progress. The kernel is made when first needed. Proofs in
+// T(1)) they are dominated, and whether they make progress. The kernel is got when first needed. Proofs in
 // docs/search.md.
 class ProtectionPart {
  public:
-  ProtectionPart(const BlockSetup& setup, ProtectionLists protections, std::uint64_t legal,
+  // `setup` and `protections` must outlive it.
+  ProtectionPart(const BlockSetup& setup, const ProtectionLists& protections, std::uint64_t legal,
                  const faults::FailingUnit& unit, std::int64_t state_copies, bool masking, Tables& tables);
 
   bool is_masking() const { return masking_; }
@@ -56,13 +57,13 @@ class ProtectionPart {
   void learn_certainty(double step_s);
 
   const BlockSetup& setup_;
-  ProtectionLists protections_;
+  const ProtectionLists& protections_;
   std::uint64_t legal_;
   faults::FailingUnit unit_;
   std::int64_t state_copies_;
   bool masking_;
   Tables& tables_;
-  std::unique_ptr<UnitKernel> kernel_;
+  Tables::Kernels::Loan kernel_;
   using Buckets = std::array<Bucket, kBuckets + 1>;
   double dominated_work(Bucket& bucket, const DominatedTimes& dominated);
   std::vector<double> factors_without_tables(double stack_share) const;

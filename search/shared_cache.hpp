@@ -9,6 +9,19 @@
 
 namespace trainfront::search {
 
+// splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+template <std::size_t N>
+std::size_t hash_of(const std::array<std::int64_t, N>& key) {
+  std::uint64_t hash = 0;
+  for (const std::int64_t part : key) {
+    hash += static_cast<std::uint64_t>(part) + 0x9e3779b97f4a7c15U;
+    hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+    hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+    hash ^= hash >> 31U;
+  }
+  return hash;
+}
+
 // Values that many threads share, each computed when first asked for. When a part of the cache is full its
 // values are dropped and made anew when asked for again; those in use live on with their users. Values depend
 // on their key alone, so it does not matter who asks first.
@@ -46,16 +59,6 @@ class SharedCache {
   static constexpr std::size_t kShards = 16;
   static constexpr std::size_t kEntryBytes = 96;  // key, pointers and counts
 
-  static std::size_t hash_of(const Key& key) {
-    std::uint64_t hash = 0;
-    for (const std::int64_t part : key) {  // splitmix64 (Steele, Lea and Flood, OOPSLA 2014)
-      hash += static_cast<std::uint64_t>(part) + 0x9e3779b97f4a7c15U;
-      hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
-      hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
-      hash ^= hash >> 31U;
-    }
-    return hash;
-  }
   struct Hash {
     std::size_t operator()(const Key& key) const { return hash_of(key) / kShards; }
   };

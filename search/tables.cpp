@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "costmodel/framework_profile.hpp"
+#include "search/unit_kernel.hpp"
 
 namespace trainfront::search {
 namespace {
@@ -17,8 +18,11 @@ constexpr std::size_t kMostMemoryBytes = 64 << 20;
 constexpr std::size_t kMostCycleBytes = 48 << 20;
 constexpr std::size_t kMostSurvivalBytes = 16 << 20;
 constexpr std::size_t kMostWaitBytes = 4 << 20;
-constexpr std::size_t kMostCertaintyBytes = 32 << 20;
-constexpr std::size_t kMostFactorBytes = 32 << 20;
+constexpr std::size_t kMostUnitSetupBytes = 16 << 20;
+constexpr std::size_t kMostMildStepBytes = 4 << 20;
+constexpr std::size_t kMostCertaintyBytes = 16 << 20;
+constexpr std::size_t kMostFactorBytes = 16 << 20;
+constexpr std::size_t kMostKernelBytes = 64 << 20;
 
 // The table at `position`, made if there is none. Walks go through one kind of hardware after the other:
 // tables of the others make room.
@@ -52,8 +56,11 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
       cycles_{kMostCycleBytes},
       survivals_{kMostSurvivalBytes},
       waits_{kMostWaitBytes},
+      unit_setups_{kMostUnitSetupBytes},
+      mild_steps_{kMostMildStepBytes},
       certainties_{kMostCertaintyBytes},
       factors_{kMostFactorBytes},
+      kernels_{kMostKernelBytes},
       setups_(problem_.hardware.size()),
       costs_(problem_.hardware.size()),
       memories_(problem_.hardware.size()) {
@@ -95,6 +102,8 @@ std::shared_ptr<const costmodel::BlockTimes> Tables::block_times(int hardware,
                           make, [](const auto& times) { return sizeof(times); });
 }
 
+Tables::~Tables() = default;
+
 std::shared_ptr<Tables::Setups> Tables::setups(int hardware) {
   const std::lock_guard lock{guard_};
   return table_at(setups_, static_cast<std::size_t>(hardware), problem_.gpus.size(), kMostSetupBytes);
@@ -104,6 +113,14 @@ const BlockSetup& Tables::setup(Setups& setups, int hardware, std::size_t gpus,
                                 std::unique_ptr<const BlockSetup>& own) const {
   const auto make = [&] { return BlockSetup(problem_, hardware, gpus); };
   return setups.get(gpus, own, make, [](const BlockSetup& setup) { return setup.bytes(); });
+}
+
+std::shared_ptr<const UnitSetup> Tables::unit_setup(const BlockSetup& setup, std::int64_t dp, int group_gpus,
+                                                    std::int64_t state_copy_groups) {
+  return unit_setups_.get(
+      {setup.hardware_class, setup.gpus, group_gpus, state_copy_groups},
+      [&] { return UnitSetup(setup, dp, group_gpus, state_copy_groups); },
+      [](const UnitSetup& unit) { return unit.bytes(); });
 }
 
 std::shared_ptr<Tables::Costs> Tables::costs(int hardware) {

@@ -17,11 +17,15 @@
 #include "search/environment.hpp"
 #include "search/layout_list.hpp"
 #include "search/lazy_table.hpp"
+#include "search/lending_pool.hpp"
 #include "search/packed_memory.hpp"
 #include "search/problem.hpp"
 #include "search/shared_cache.hpp"
+#include "search/unit_setup.hpp"
 
 namespace trainfront::search {
+
+class UnitKernel;
 
 // What walks of one space share: the parts of the evaluation that many plans have in common, computed when
 // first asked for and kept while there is room. Safe to use from any number of threads; the values do not
@@ -29,12 +33,16 @@ namespace trainfront::search {
 class Tables {
  public:
   Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists);
+  ~Tables();
 
   // What plans on this hardware have in common at each GPU count, by position in Problem::gpus.
   using Setups = LazyTable<BlockSetup>;
   std::shared_ptr<Setups> setups(int hardware);
   const BlockSetup& setup(Setups& setups, int hardware, std::size_t gpus,
                           std::unique_ptr<const BlockSetup>& own) const;
+
+  std::shared_ptr<const UnitSetup> unit_setup(const BlockSetup& setup, std::int64_t dp, int group_gpus,
+                                              std::int64_t state_copy_groups);
 
   // Step costs of each shape on this hardware: of its first layout. Those of its other layouts differ in the
   // member `layout` alone.
@@ -69,6 +77,16 @@ class Tables {
                             [](const auto& by_cell) { return by_cell.size() * sizeof(Certainty); });
   }
 
+  // T(1) up to which all of them make progress since failures are mild, likewise.
+  template <class Learn>
+  double mild_step_s(const PartKey& part, const Learn& learn) {
+    return *mild_steps_.get(part, learn, [](double) { return sizeof(double); });
+  }
+
+  // Their kernel, for one thread alone as long as it is lent; `make()` if none is there.
+  using Kernels = LendingPool<UnitKernel, 6>;
+  Kernels& kernels() { return kernels_; }
+
   // Their UnitKernel::least_factors() in one bucket of stack shares, likewise.
   template <class Learn>
   std::shared_ptr<const std::vector<double>> factors(const PartKey& part, int bucket, const Learn& learn) {
@@ -102,8 +120,11 @@ class Tables {
       cycles_;  // by protection, units, state copies, and of the law what varies
   SharedCache<faults::Survival, 4> survivals_;  // by scheme and r, units, state copies; -1: of the part alone
   SharedCache<double, 5> waits_;                // by failures, preemptions, those together, nodes and spares
+  SharedCache<UnitSetup, 4> unit_setups_;       // by hardware, GPU count, group and state copies
+  SharedCache<double, 6> mild_steps_;
   SharedCache<std::vector<Certainty>, 6> certainties_;
   SharedCache<std::vector<double>, 7> factors_;
+  Kernels kernels_;
   std::mutex guard_;
   std::vector<std::shared_ptr<Setups>> setups_;      // by hardware
   std::vector<std::shared_ptr<Costs>> costs_;        // likewise

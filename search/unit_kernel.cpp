@@ -14,6 +14,11 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+template <class... T>
+std::size_t bytes_of(const std::vector<T>&... arrays) {
+  return (... + (arrays.capacity() * sizeof(T)));
+}
+
 }  // namespace
 
 UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protections,
@@ -48,6 +53,23 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   times_.resize(columns());
   scratch_times_.resize(rates_.empty() ? 0 : rates_.front().from_scratch.size());
   rejoining_times_.resize(rates_.empty() ? 0 : rates_.front().rejoining.size());
+}
+
+std::size_t UnitKernel::bytes() const {
+  std::size_t bytes = sizeof(*this) + cycles_.source.size() * sizeof(faults::CycleColumn);
+  for (const Group& group : groups_) bytes += sizeof(group) + bytes_of(group.segments, group.runs);
+  bytes += bytes_of(cycles_.table, cycles_.source, columns_.protection, columns_.cycle);
+  for (const auto* array :
+       {&cycles_.patch_stacks, &cycles_.patch_steps, &cycles_.masked_s, &cycles_.losing, &cycles_.last_stacks,
+        &cycles_.class_stacks, &cycles_.class_dwell, &cycles_.class_failures, &cycles_.class_crowding,
+        &cycles_.class_entered, &cycles_.dwell, &cycles_.up_squares, &cycles_.class_stay,
+        &cycles_.class_passage, &cycles_.class_squares, &times_})
+    bytes += bytes_of(*array);
+  bytes += 14 * bytes_of(work_rate_);  // and the other sums
+  for (const Rate& rate : rates_)
+    bytes += sizeof(rate) + (chance_ ? 9 : 5) * bytes_of(rate.failure_rate) +
+             bytes_of(rate.from_scratch, rate.rejoining);
+  return bytes;
 }
 
 faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int number, const NodeFailures& node,

@@ -57,6 +57,8 @@ class UnitKernel {
   // When it is certain, from a step's time alone, how many protections of a cell make progress.
   Certainty certainty(std::size_t rate, std::size_t spare) const;
 
+  std::size_t bytes() const;
+
   // Times that the runs of all groups of rates compute.
   std::size_t columns() const { return columns_.protection.size(); }
 

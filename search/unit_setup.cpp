@@ -45,4 +45,13 @@ UnitSetup::UnitSetup(const BlockSetup& setup, std::int64_t dp, int the_group_gpu
   }
 }
 
+std::size_t UnitSetup::bytes() const {
+  std::size_t bytes = sizeof(*this);
+  for (const ProtectionLists* lists : {&plain, &masking}) {
+    bytes += lists->capacity() * sizeof(lists->front());
+    for (const auto& list : *lists) bytes += list.capacity() * sizeof(int);
+  }
+  return bytes;
+}
+
 }  // namespace trainfront::search

@@ -12,8 +12,8 @@ namespace trainfront::search {
 using ProtectionLists = std::vector<std::vector<int>>;
 
 // What layouts on one GPU count have in common that share group size and state sharding: which protections
-// work on them. Those that mask failures (faults::masks_failures) see units of groups; the others see nodes
-// fail and work on every layout.
+// work on them; walks share it (Tables::unit_setup). Those that mask failures (faults::masks_failures) see
+// units of groups; the others see nodes fail and work on every layout.
 struct UnitSetup {
   UnitSetup(const BlockSetup& setup, std::int64_t dp, int group_gpus, std::int64_t state_copy_groups);
 
@@ -26,6 +26,7 @@ struct UnitSetup {
   std::array<std::uint64_t, costmodel::kRules> illegal{};  // pairs by rule
   std::uint64_t first_legal = 0;  // offer * protections + protection; if there is one
 
+  std::size_t bytes() const;
   std::uint64_t legal() const { return legal_plain + legal_masking; }
 };
 
