@@ -143,7 +143,6 @@ void sum_spreads(const ClassArrays& cycles, const SpreadClassArrays& spreads, do
   double* __restrict step_squares = sums.step_squares;
   double* __restrict before = sums.before;
   double* __restrict steps_before = sums.steps_before;
-  TRAINFRONT_ARRAYS_ARE_APART
   for (std::size_t j = 0; j < n; ++j) {
     steps[j] = 0;
     up_steps[j] = 0;
