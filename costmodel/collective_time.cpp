@@ -4,22 +4,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "costmodel/link_passes.hpp"
 #include "costmodel/network_collective.hpp"
 
 namespace trainfront::costmodel {
 namespace {
-
-// Bytes through one rank's link over the collective's bytes (nccl-tests, doc/PERFORMANCE.md).
-double link_passes(Collective collective, double ranks) {
-  switch (collective) {
-    case Collective::kAllReduce:
-      return 2 * (ranks - 1) / ranks;
-    case Collective::kSendRecv:
-      return 1;
-    default:
-      return (ranks - 1) / ranks;
-  }
-}
 
 double domain_form(const Device& device, Collective collective, double bytes, double ranks) {
   const LinkFit& fit = device.profile.link[static_cast<std::size_t>(collective)];

@@ -8,6 +8,7 @@
 
 #include "costmodel/fit_minimize.hpp"
 #include "costmodel/fit_other_sources.hpp"
+#include "costmodel/fit_protocols.hpp"
 #include "costmodel/fit_table.hpp"
 
 namespace trainfront::costmodel {
@@ -16,6 +17,11 @@ namespace {
 constexpr std::size_t kTableSamples = 24;
 constexpr double kLeastScoredBytes = 65536;
 constexpr double kStrangePercent = 6;
+constexpr double kGain = 0.97;  // a step must earn its place
+
+// What the table's values are held near: one form for all sizes, or one for each protocol, with a step
+// between them at one size or at one size a rank.
+enum class Prior { kForm, kStepBySize, kStepByShare };
 
 // A device's profile with one collective fitted, and each source's factor.
 struct FittedLink {
@@ -80,15 +86,15 @@ Hardware fit_form(const Hardware& start, Collective collective,
   return trial;
 }
 
-void add_table(Hardware& hardware, Collective collective, const std::vector<CollectiveSample>& samples,
+void add_table(Hardware& hardware, Collective collective, Prior kind, std::vector<CollectiveSample> samples,
                const std::map<int, double>& scale) {
   std::vector<TableSample> table_samples;
   std::vector<double> ranks;
-  for (const CollectiveSample& sample : samples) {
+  for (CollectiveSample& sample : samples) {
     const double size = sample.placement.ranks;
     const auto factor = scale.find(sample.source);
-    table_samples.push_back(
-        {{size, sample.bytes, 1}, std::log(sample.seconds / (factor == scale.end() ? 1 : factor->second))});
+    if (factor != scale.end()) sample.seconds /= factor->second;
+    table_samples.push_back({{size, sample.bytes, 1}, std::log(sample.seconds)});
     if (std::find(ranks.begin(), ranks.end(), size) == ranks.end()) ranks.push_back(size);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -98,7 +104,14 @@ void add_table(Hardware& hardware, Collective collective, const std::vector<Coll
   const TableShape shape{
       .axes = {axis_within(ranks, table_samples, 0), axis_within(half_octaves, table_samples, 1), {0}},
       .rises = {false, true, true}};
+  using Step = ProtocolSteps::Step;
+  ProtocolSteps protocols;
+  if (kind != Prior::kForm) {
+    const Step step = kind == Prior::kStepBySize ? Step::kBySize : Step::kByShare;
+    protocols = ProtocolSteps::fitted(hardware.device, collective, step, samples);
+  }
   const auto prior = [&](const std::array<double, 3>& size) {
+    if (kind != Prior::kForm) return std::log(protocols.seconds(size[1], size[0]));
     const int count = static_cast<int>(std::lround(size[0]));
     return std::log(collective_time(hardware, collective, size[1], {count, 1, count}).seconds);
   };
@@ -106,14 +119,14 @@ void add_table(Hardware& hardware, Collective collective, const std::vector<Coll
   link_of(hardware, collective).table = std::move(table);
 }
 
-FittedLink fit_pooled(const Hardware& start, Collective collective, const std::vector<bool>& preferred,
-                      const std::vector<CollectiveSample>& samples) {
+FittedLink fit_pooled(const Hardware& start, Collective collective, Prior prior,
+                      const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples) {
   const int reference = reference_source(samples, preferred);
   std::map<int, std::vector<CollectiveSample>> by_source;
   for (const CollectiveSample& sample : samples) by_source[sample.source].push_back(sample);
   FittedLink fitted{fit_form(start, collective, by_source[reference]), {}};
   if (by_source[reference].size() >= kTableSamples) {
-    add_table(fitted.hardware, collective, by_source[reference], {});
+    add_table(fitted.hardware, collective, prior, by_source[reference], {});
   }
   for (const auto& [source, list] : by_source) {
     if (source == reference) continue;
@@ -126,7 +139,7 @@ FittedLink fit_pooled(const Hardware& start, Collective collective, const std::v
   }
   if (samples.size() >= kTableSamples) {
     link_of(fitted.hardware, collective).table = {};
-    add_table(fitted.hardware, collective, samples, fitted.scale);
+    add_table(fitted.hardware, collective, prior, samples, fitted.scale);
   }
   return fitted;
 }
@@ -183,6 +196,30 @@ void split_off_strangers(const FittedLink& fitted, int reference, std::vector<Co
   kept = std::move(alike);
 }
 
+// Held out by size and by ranks and size, without the source: other versions of the library repeat the same
+// point.
+struct HeldOut {
+  ErrorSummary by_size, by_shape;
+
+  double mean() const { return (by_size.mean + by_shape.mean) / 2; }
+};
+
+template <typename Fit>
+HeldOut hold_out(const std::vector<CollectiveSample>& scored, const Fit& fit_seen) {
+  HeldOut result;
+  result.by_size = summarize(held_out_errors(
+      scored, [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); },
+      fit_seen, predict));
+  result.by_shape = summarize(held_out_errors(
+      scored,
+      [](const CollectiveSample& sample) {
+        return static_cast<std::uint64_t>(sample.bytes) * 64 +
+               static_cast<std::uint64_t>(sample.placement.ranks) * 7;
+      },
+      fit_seen, predict));
+  return result;
+}
+
 }  // namespace
 
 void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
@@ -192,8 +229,10 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
   hardware.device = device;
   std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
   if (kept.empty()) return;
-  const auto fit_seen = [&](const std::vector<CollectiveSample>& seen) {
-    return fit_pooled(hardware, collective, preferred, seen);
+  const auto fit_with = [&](Prior prior) {
+    return [&, prior](const std::vector<CollectiveSample>& seen) {
+      return fit_pooled(hardware, collective, prior, preferred, seen);
+    };
   };
   std::vector<CollectiveSample> others;
   // Judged by a fit on the reference alone: a large stranger would bend a pooled one its way.
@@ -202,25 +241,26 @@ void fit_link(Device& device, Collective collective, const std::vector<Collectiv
   for (const CollectiveSample& sample : kept) {
     if (sample.source == reference) of_reference.push_back(sample);
   }
-  split_off_strangers(fit_seen(of_reference), reference, kept, others);
+  split_off_strangers(fit_with(Prior::kForm)(of_reference), reference, kept, others);
   std::vector<CollectiveSample> scored;
   for (const CollectiveSample& sample : kept) {
     if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);
   }
   score.form = kept.size() >= kTableSamples ? "table" : "form";
   score.samples = kept.size();
-  score.by_size = summarize(held_out_errors(
-      scored, [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); },
-      fit_seen, predict));
-  score.by_shape = summarize(held_out_errors(
-      scored,
-      [](const CollectiveSample& sample) {
-        // Without the source: other versions of the library repeat the same point.
-        return static_cast<std::uint64_t>(sample.bytes) * 64 +
-               static_cast<std::uint64_t>(sample.placement.ranks) * 7;
-      },
-      fit_seen, predict));
-  const FittedLink fitted = fit_seen(kept);
+  Prior prior = Prior::kForm;
+  HeldOut held_out = hold_out(scored, fit_with(prior));
+  for (const Prior other : {Prior::kStepBySize, Prior::kStepByShare}) {
+    if (kept.size() < kTableSamples) break;
+    const HeldOut by_protocol = hold_out(scored, fit_with(other));
+    if (by_protocol.mean() >= kGain * held_out.mean()) continue;
+    prior = other;
+    held_out = by_protocol;
+    score.form = "table, two protocols";
+  }
+  score.by_size = held_out.by_size;
+  score.by_shape = held_out.by_shape;
+  const FittedLink fitted = fit_with(prior)(kept);
   score.other_sources = score_other_sources(
       others, sources, [&](const CollectiveSample& sample) { return predict(fitted, sample); });
   device.profile = fitted.hardware.device.profile;

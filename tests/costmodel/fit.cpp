@@ -9,6 +9,7 @@
 #include "costmodel/fit_memory_bound.hpp"
 #include "costmodel/fit_minimize.hpp"
 #include "costmodel/fit_network.hpp"
+#include "costmodel/fit_protocols.hpp"
 #include "costmodel/fit_table.hpp"
 #include "costmodel/gemm_form.hpp"
 #include "test_device.hpp"
@@ -125,6 +126,44 @@ TEST_CASE("a group of ranks that runs many times slower than the others is left 
           doctest::Approx(collective_time(truth, Collective::kAllGather, bytes, {4, 1, 4}).seconds)
               .epsilon(0.06));
   }
+}
+
+TEST_CASE("where a library changes its protocol is told by ranks that were measured on both sides") {
+  const Device device = h100_device();
+  // A step at 1 MiB a rank: 2 ranks change above 2 MiB, 8 above 8 MiB.
+  const auto truth = [&](double bytes, int ranks) {
+    const double line_s = bytes * (ranks - 1) / ranks / device.link_bytes_per_s;
+    if (bytes / ranks <= 1048576) return 8e-6 + 0.7e-6 * (ranks - 1) + line_s / 0.4;
+    return 20e-6 + 2e-6 * (ranks - 1) + line_s / 0.85;
+  };
+  std::vector<CollectiveSample> samples, without;
+  for (const int ranks : {2, 4, 8}) {
+    for (double bytes = 65536; bytes <= 536870912; bytes *= 2) {
+      samples.push_back({Collective::kAllGather, {ranks, 1, ranks}, bytes, 0, truth(bytes, ranks), 0, 0});
+      if (bytes != 8388608) without.push_back(samples.back());
+    }
+  }
+  const ProtocolSteps fitted =
+      ProtocolSteps::fitted(device, Collective::kAllGather, ProtocolSteps::Step::kByShare, without);
+  REQUIRE(fitted.has_step());
+  CHECK(fitted.step_bytes() >= 1048576);
+  CHECK(fitted.step_bytes() < 2097152);
+  for (const int ranks : {2, 4, 8}) {
+    CHECK(fitted.seconds(8388608, ranks) == doctest::Approx(truth(8388608, ranks)).epsilon(0.01));
+  }
+  FitScore score;
+  std::vector<std::string> left_out;
+  Device calibrated = device;
+  fit_link(calibrated, Collective::kAllGather, samples, {"made up"}, {false}, score, left_out);
+  CHECK(score.form == "table, two protocols");
+  CHECK(score.by_shape.mean < 3);
+  // Times without a step need no second protocol.
+  for (CollectiveSample& sample : samples) {
+    sample.seconds = 8e-6 + 0.7e-6 * (sample.placement.ranks - 1) +
+                     sample.bytes / sample.placement.ranks / (0.8 * device.link_bytes_per_s);
+  }
+  fit_link(calibrated, Collective::kAllGather, samples, {"made up"}, {false}, score, left_out);
+  CHECK(score.by_shape.mean < 3);
 }
 
 TEST_CASE("two nodes' all_reduce times tell the network's latency and efficiency") {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "costmodel/device_profile.hpp"
+#include "costmodel/fit_samples.hpp"
+#include "costmodel/hardware.hpp"
+
+namespace trainfront::costmodel {
+
+// One collective within a domain as NCCL runs it: small messages by a protocol of low latency, large ones by
+// one that fills the links, chosen by size and not by what is faster, so that there is a step between them
+// (NCCL, src/graph/tuning.cc).
+class ProtocolSteps {
+ public:
+  // Constants, none below 0, of 1, ranks - 1, the bytes' time on the line, a rank's share of it, and the
+  // line's time's root.
+  using Constants = std::array<double, 5>;
+
+  // Where the step lies: at one size whatever the ranks, or at one size a rank.
+  enum class Step { kBySize, kByShare };
+
+  // Fitted on relative errors, outliers counted by their absolute error; the step where it fits best. Samples
+  // of one protocol give none.
+  static ProtocolSteps fitted(const Device& device, Collective collective, Step step,
+                              const std::vector<CollectiveSample>& samples);
+
+  double seconds(double bytes, double ranks) const;
+  bool has_step() const { return step_bytes_ > 0; }
+  double step_bytes() const { return step_bytes_; }
+
+ private:
+  Collective collective_ = Collective::kAllReduce;
+  double link_bytes_per_s_ = 1;
+  Step step_ = Step::kBySize;
+  double step_bytes_ = 0;  // 0: none
+  Constants small_{}, large_{};
+};
+
+}  // namespace trainfront::costmodel
