@@ -74,6 +74,23 @@ TEST_CASE("Where nothing fails no plan of the front pays for redundancy") {
   }
 }
 
+TEST_CASE("Of thousands of equal plans the first one stays, in any order of the blocks") {
+  Problem problem = small_problem();
+  problem.hardware[0].offers.assign(1500, offer(24));
+  problem.protections.assign(3, {.scheme = Scheme::kCheckpoint});  // equal too
+  const Space space{problem};
+  const Front front = front_of(space);
+  REQUIRE(!front.points().empty());
+  for (const Point& point : front.points())
+    CHECK(point.index % (space.problem().protections.size() * 1500) == 0);
+  for (const bool brute_force : {false, true}) {
+    Harvest backwards;
+    for (std::uint64_t block = space.blocks(); block-- > 0;)
+      walk(space, block, block + 1, {}, {.brute_force = brute_force}, backwards);
+    CHECK(backwards.front == front);
+  }
+}
+
 TEST_CASE("On a cluster like Llama 3's checkpointing wins, effective for over 90 % of the time") {
   // 16,384 GPUs, 419 unexpected interruptions in 54 days (arXiv 2407.21783, section 3.3.4).
   Problem problem = one_layout(80, 16, 128, 16);
