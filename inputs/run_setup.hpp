@@ -32,7 +32,7 @@ struct RunSetup {
   RunQuantity quantity = RunQuantity::kStepTime;
   double measured = 0;               // in the table's unit
   FlopConvention flops;              // of MFU and TFLOP/s
-  std::optional<double> memory_gib;  // the run's own peak, where its table prints it (mem_gb= in the notes)
+  std::optional<double> memory_gib;  // the run's own peak, where the notes give it
   std::vector<std::string> assumed;  // what the table leaves open and a default filled
 };
 
