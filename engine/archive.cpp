@@ -43,7 +43,7 @@ void item(Archive& archive, search::Front& front) {
 
 template <typename Archive>
 void item(Archive& archive, search::Counts& counts) {
-  archive& counts.plans& counts.out_of_memory& counts.non_finite& counts.evaluated;
+  archive& counts.plans& counts.out_of_memory& counts.non_finite& counts.struck_too_often& counts.evaluated;
   for (std::uint64_t& count : counts.illegal) archive& count;
   for (std::uint64_t& count : counts.pruned) archive& count;
 }

@@ -14,7 +14,7 @@ namespace trainfront::engine {
 namespace {
 
 constexpr std::string_view kMagic = "trainfront-checkpoint";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string_view why) {
   throw UsageError(fmt::format(

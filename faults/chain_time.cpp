@@ -18,6 +18,11 @@ constexpr double kSmallest = 1e-15;
 Jumps jumps(double left, double mtbf, double length, bool rate_falls, std::size_t most) {
   Jumps result;
   const double fail = -std::expm1(-length / mtbf);
+  if (rate_falls && fail == 1) {
+    result.assign(std::min(most, static_cast<std::size_t>(left)) + 1, 0.0);
+    if (left <= static_cast<double>(most)) result.back() = 1;
+    return result;
+  }
   double p = std::exp(-left * length / mtbf);  // none: the same for both laws
   for (std::size_t h = 0; h <= most; ++h) {
     result.push_back(p);
@@ -110,7 +115,7 @@ class Chain {
 
   Jumps then(std::size_t k, const Jumps& first, double length) const {
     if (length <= 0) return first;
-    Jumps result;
+    Jumps result(1, 0.0);
     for (std::size_t h = 0; h < first.size() && k + h < last_; ++h) {
       if (first[h] < kSmallest) continue;
       const Jumps second = from(k + h, length);
@@ -170,12 +175,7 @@ class Chain {
 
 PreciseTime chain_time(const Simulation& simulation, const Survival& survival) {
   PreciseTime result = fluid_time(simulation, survival);
-  if (!(result.saved_steps > 0)) return result;
   result.saved_steps = Chain(simulation, survival).saved_steps();
-  // The step in which a cycle leaves by itself is done to its end, and counted; in the mean half of it is
-  // left then.
-  const CycleStates states = cycle_states(simulation, survival);
-  result.cycle_s += 0.5 * states.voluntary * (states.window_s.back() + 2 * states.sync_s);
   const double ratio = result.cycle_s / result.saved_steps;
   const double without = simulation.step.fixed_s + simulation.step.per_stack_s;
   result.time_s = result.saved_steps > 0 && ratio < kMostSlowdown * without

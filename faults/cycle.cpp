@@ -88,6 +88,8 @@ CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection
     work += at_work * c;
     before = crowding;
   }
+  column.last_crowding = before;
+  column.end_stacks = stacks_needed(protection, n, std::min(end, n - 1));
   column.restart_dwell = column.dwell - up;
   column.stacks = up > 0 ? work / up : 1;
   column.losing = k_max > 0 ? 1 - survives_leap(survival, static_cast<std::size_t>(k_max), law, visits) : 1;
@@ -134,7 +136,7 @@ void set_laws(CycleColumn& column, const FailureLaw& law, const Survival& surviv
 }
 
 CycleTable table_of(std::int64_t n, const Protection& protection, const FailureLaw& law,
-                    const Survival& survival, const Efficiency& one_failure) {
+                    const Survival& survival, const ShapeFits& fits) {
   CycleTable table;
   table.units = n;
   table.restarts_fail = law.failures_in_restart;
@@ -150,7 +152,9 @@ CycleTable table_of(std::int64_t n, const Protection& protection, const FailureL
   } else {
     table.columns.push_back(column_of(n, survival, protection, law, protection.k_max, protection.k_max));
   }
-  for (CycleColumn& column : table.columns) set_laws(column, law, survival, n, one_failure);
+  for (CycleColumn& column : table.columns) set_laws(column, law, survival, n, fits.one_failure);
+  table.patches = fits.patches;
+  table.masks = masks;
   if (masks) {
     const Patch patch = patch_of(protection);
     table.patch_stacks = patch.stacks;
@@ -166,6 +170,10 @@ CycleTable failed(ProtectionError error) {
 }
 
 }  // namespace
+
+ShapeFits shape_fits(double weibull_shape) {
+  return {one_failure(weibull_shape), patch_fit(weibull_shape)};
+}
 
 double stacks_needed(const Protection& protection, std::int64_t groups, std::int64_t lost) {
   const std::int64_t left = groups - lost;
@@ -230,7 +238,7 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
   const ProtectionError error = check(groups, protection, law, groups);
   if (error != ProtectionError::kNone) return failed(error);
   if (survival.empty()) return failed(ProtectionError::kRedundancyAboveGroups);
-  return table_of(groups, protection, law, survival, one_failure(law.weibull_shape));
+  return table_of(groups, protection, law, survival, shape_fits(law.weibull_shape));
 }
 
 namespace {
@@ -245,16 +253,17 @@ bool is_lone(std::int64_t groups, const Protection& protection) {
 }
 
 CycleTable build(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                 const Survival& lives, const Efficiency& one_failure) {
+                 const Survival& lives, const ShapeFits& fits) {
   if (protection.rejoins && protection.scheme == Scheme::kElastic && lives.size() > 1) {
     CycleTable table;
     table.units = groups;
     table.rejoins = true;
     table.rejoining_lives = lives;
     table.law = law;
+    table.masks = true;
     return table;
   }
-  CycleTable table = table_of(groups, protection, law, lives, one_failure);
+  CycleTable table = table_of(groups, protection, law, lives, fits);
   table.starts_over = protection.scheme == Scheme::kNone;
   return table;
 }
@@ -272,10 +281,10 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                       std::int64_t state_copies, const Efficiency& one_failure, const Survival& lives) {
+                       std::int64_t state_copies, const ShapeFits& fits, const Survival& lives) {
   const ProtectionError error = error_in(groups, protection, law, copies_of(groups, state_copies));
   if (error != ProtectionError::kNone) return failed(error);
-  return build(groups, protection, law, lives, one_failure);
+  return build(groups, protection, law, lives, fits);
 }
 
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
@@ -284,7 +293,7 @@ CycleTable cycle_table(std::int64_t groups, const Protection& protection, const 
   const ProtectionError error = error_in(groups, protection, law, copies);
   if (error != ProtectionError::kNone) return failed(error);
   return build(groups, protection, law, protection_survival(groups, protection, copies, placement, seed),
-               one_failure(law.weibull_shape));
+               shape_fits(law.weibull_shape));
 }
 
 bool is_valid(const Environment& environment) {
@@ -334,10 +343,11 @@ void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums
   run.interval_s = shares.interval_s;
   run.deep_interval_s = shares.deep_interval_s;
   // As in loss_tree(): saves take their share of what patches leave; the rest of the cycle is restarts.
-  const double unpatched = unpatched_steps(sums, f) / sums.work_rate;
+  const Patching patches = patching(sums, f);
+  const double unpatched = (1 - patches.steps / sums.work_rate) * (1 + f * sums.left_share);
   const double at_work = sums.dwell - column.restart_dwell;
   const double down = rate.cycle - at_work + unpatched * at_work * shares.saving;
-  run.availability = 1 - down / (rate.cycle + sums.last_patch_s * f);
+  run.availability = 1 - down / cycle_length(sums, rate, patches);
 }
 
 RunTime rejoining_run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
@@ -374,6 +384,8 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
     best.availability = 1 / (1 + units * terms.failure_rate * terms.restart_s);
     return best;
   }
+  if (table.masks && is_struck_too_often(static_cast<double>(table.units), terms.failure_rate, step))
+    return best;
   if (table.rejoins) return rejoining_run_time(table, step, environment, steps, chance);
   for (const CycleColumn& column : table.columns) {
     const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
@@ -394,8 +406,6 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
 double least_run_time_s(const CycleTable& table, double least_step_s, double stack_share,
                         const Environment& best, double steps) {
   EnvironmentTerms terms = environment_terms(best);
-  // The lag and the patches both fall with the MTBF; without them the bound is looser but holds for all
-  // steps.
   terms.voluntary_s = std::max(0.0, terms.voluntary_s);
   if (table.starts_over) {
     return time_to_train_from_scratch(static_cast<double>(table.units), terms, least_step_s, steps);
@@ -403,8 +413,10 @@ double least_run_time_s(const CycleTable& table, double least_step_s, double sta
   const StepModel step{least_step_s * (1 - stack_share), least_step_s * stack_share};
   double least = std::numeric_limits<double>::infinity();
   for (const CycleColumn& column : table.columns) {
+    // The lag and the patches fall with the MTBF; without them the bound is looser but holds for all steps.
     CycleSums sums = cycle_sums(table, column, step, 0);
-    sums.last_patch_s = 0;
+    sums.last_patch_s = 0.5 * sums.leaving * least_step_s;
+    sums.last_again_s = 0;
     sums.patch_steps = 0;
     CycleRate rate = cycle_rate(sums, terms);
     rate.losing = 0;  // how checkpoints fit whole steps is not known for all of them

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "faults/efficiency.hpp"
+#include "faults/patch_sharing.hpp"
 #include "faults/placement.hpp"
 #include "faults/protection.hpp"
 #include "faults/protection_check.hpp"
@@ -28,6 +29,8 @@ struct CycleColumn {
   double masked = 0;             // mean failures (bursts count once) masked in a cycle
   double failures = 0;           // mean failures in a cycle, the one that ends it included
   double stacks = 1;             // c(k) averaged over the time at work
+  double last_crowding = 0;      // failures per MTBF of one unit when it ends
+  double end_stacks = 1;         // c(k) after a voluntary restart's last failure
   Efficiency efficiency{};       // of checkpoints
   double one_failure_shape = 0;  // Weibull shape of the cycle's length where one failure ends it; else 0
 
@@ -43,6 +46,13 @@ struct CycleColumn {
   std::array<double, kStackClasses> class_squares{};
 };
 
+// What a law's shape alone decides.
+struct ShapeFits {
+  Efficiency one_failure;
+  PatchFit patches;
+};
+ShapeFits shape_fits(double weibull_shape);
+
 // Depends on the arguments of cycle_table alone; built once and then nanoseconds per plan.
 struct CycleTable {
   ProtectionError error = ProtectionError::kNone;  // unless kNone, there are no columns
@@ -55,6 +65,8 @@ struct CycleTable {
   double restart_mtbfs = 0;  // the law's; read if restarts fail
   double patch_stacks = 0;   // a masked failure costs so many stacks more,
   double patch_steps = 0;    // and so many steps, once it is known
+  PatchFit patches;          // how failures share them
+  bool masks = false;        // the first failure does not end the cycle
   std::vector<CycleColumn>
       columns;  // choices of k_max, of which the plan takes the best; one unless k_max is -1
 };
@@ -82,10 +94,10 @@ Patch patch_of(const Protection& protection);
 // state; -1: all of them.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies = -1);
-// The same where many tables are built for one law: `one_failure` is one_failure(law.weibull_shape), `lives`
-// the protection_survival().
+// The same where many tables are built for one law: `fits` is shape_fits(law.weibull_shape), `lives` the
+// protection_survival().
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
-                       std::int64_t state_copies, const Efficiency& one_failure, const Survival& lives);
+                       std::int64_t state_copies, const ShapeFits& fits, const Survival& lives);
 // The same with host placements other than Golomb.
 CycleTable cycle_table(std::int64_t groups, const Protection& protection, const FailureLaw& law,
                        std::int64_t state_copies, Placement placement, std::uint64_t seed);

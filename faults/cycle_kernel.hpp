@@ -37,62 +37,54 @@ inline EnvironmentTerms environment_terms(const Environment& environment) {
   return terms;
 }
 
+// What a cycle that ends with a voluntary restart adds, with the chance `leaving`: in a step of `seconds` a
+// failure that leads to T(c) = `end_s`.
+struct CycleEnd {
+  double leaving = 0;
+  double repeats = 0;        // 1 where patches can be hit
+  double whole_patch_s = 0;  // with the stop for detection, which the first has in its restart
+  double last_patch_s = 0;   // these three: CycleSums
+  double last_again_s = 0;
+  double half_step = 0;
+};
+
+inline CycleEnd cycle_end(double leaving, double patch_stacks, double patch_steps, double per_stack_s,
+                          double seconds, double end_s, double masked_s) {
+  const double patch_s = patch_stacks * per_stack_s + patch_steps * end_s;
+  CycleEnd end;
+  end.leaving = leaving;
+  end.repeats = patch_stacks + patch_steps > 0 ? 1 : 0;
+  end.whole_patch_s = patch_s + masked_s;
+  end.last_patch_s = leaving * (patch_s + 0.5 * seconds);
+  end.last_again_s = leaving * end.repeats * end.whole_patch_s;
+  end.half_step = 0.5 * leaving;
+  return end;
+}
+
 // One column with one step model.
 struct CycleSums {
   double dwell = 0;
   double dwell_inverse = 0;
   double losing = 0;
-  double at_risk = 0;      // chance that a cycle's end finds work to lose: U, less where restarts fail
+  double at_risk = 0;  // chance that a cycle's end finds work to lose: U, less where restarts fail
+  double leaving = 0;  // chance that it ends with a voluntary restart after the first, where that can fail
   double save_weight = 0;  // 2 at_risk / (D less the restart in it)
   Efficiency efficiency{};
-  double work_rate = 0;     // R: steps per MTBF in a cycle, sum of W_c/T(c)
-  double patch_steps = 0;   // Q: steps lost to patches in a cycle where each failure has its own
-  double shared = 0;        // of them so many fewer, times f, for failures that share a step, ...
-  double shared_twice = 0;  // ... and f^2: Q/(1 + f (shared + f shared_twice))
-  double most_shared = std::numeric_limits<double>::infinity();  // f beyond which no more are shared
-  double last_patch_s = 0;  // of the step that a voluntary restart waits for, times its chance
+  double work_rate = 0;    // R: steps per MTBF in a cycle, sum of W_c/T(c)
+  double patch_steps = 0;  // Q: steps lost to patches in a cycle where each failure has its own
+  double shared = 0;       // these six: PatchQuotient
+  double shared_twice = 0;
+  double patch_rate = 0;
+  double again = 0;
+  double again_twice = 0;
+  double most_shared = std::numeric_limits<double>::infinity();
+  // A voluntary restart waits for the step that the failure fell into: half of it, in the mean, is left.
+  double last_patch_s = 0;  // that half and its patch, times their chance,
+  double last_again_s = 0;  // and so much for each further patch
+  double left_share = 0;    // work of the half step, over R
   double step_s = 0;        // of the full system
   bool restarts_fail = false;
 };
-
-// How many fewer patches there are than failures, for failures that come y = T(c) g f to a step and z = l g f
-// to a patch of l: a step is hit with 1 - e^-y and then patched e^z times, which makes
-//   1 - y/2 + y^2/6 + z (y - z)/2 + ...
-// patches a failure. As a quotient, so that it stays between 0 and 1 and so that Q f never falls with f.
-struct SharedPatches {
-  double lost = 0;    // sum of M l/T, in steps
-  double first = 0;   // each times y/2f
-  double second = 0;  // each times (y^2/6 + z (y - z)/2)/f^2
-
-  // A class of M failures, T(c) = `seconds`, g failures per MTBF, patches of `patch_s`.
-  void add(double failures, double crowding, double seconds, double inverse, double patch_s) {
-    const double steps = failures * patch_s * inverse;
-    const double y = crowding * seconds;
-    const double z = crowding * patch_s;
-    lost += steps;
-    first += steps * (0.5 * y);
-    second += steps * (y * y * (1.0 / 6) + 0.5 * z * (y - z));
-  }
-};
-
-struct PatchQuotient {
-  double shared = 0;
-  double shared_twice = 0;
-  double most_shared = 0;
-};
-
-inline PatchQuotient patch_quotient(const SharedPatches& sum) {
-  const double scale = sum.lost > 0 ? 1 / sum.lost : 0;
-  PatchQuotient quotient;
-  quotient.shared = sum.first * scale;
-  const double square = quotient.shared * quotient.shared;
-  const double second = square - sum.second * scale;
-  const double most = square * (1.0 / 3);
-  quotient.shared_twice = second > 0 ? (second < most ? second : most) : 0;
-  quotient.most_shared =
-      quotient.shared > 0 ? 1.7320508075688772 / quotient.shared : std::numeric_limits<double>::infinity();
-  return quotient;
-}
 
 // `masked_s`: a masked failure stops for so long besides its patch of `patch_stacks` stacks and `patch_steps`
 // steps at T(c), c being what it leads to. Where c rises, the step in progress, in the mean half done, still
@@ -121,17 +113,26 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
     }
     before_s = seconds;
   }
-  const PatchQuotient quotient = patch_quotient(patches);
+  const double end_s = step.fixed_s + column.end_stacks * step.per_stack_s;
+  const CycleEnd end = cycle_end((1 - column.losing) * column.starts, table.patch_stacks, table.patch_steps,
+                                 step.per_stack_s, before_s, end_s, masked_s);
+  patches.add_last(end.leaving, column.last_crowding, before_s, end.whole_patch_s);
+  const PatchQuotient quotient = patch_quotient(patches, table.patches, end.repeats);
   sums.patch_steps = patches.lost - gained;
   sums.shared = quotient.shared;
   sums.shared_twice = quotient.shared_twice;
-  sums.most_shared = quotient.most_shared;
-  sums.last_patch_s =
-      (1 - column.losing) * (table.patch_stacks * step.per_stack_s + table.patch_steps * before_s);
+  sums.patch_rate = quotient.patch;
+  sums.again = quotient.again;
+  sums.again_twice = quotient.again_twice;
+  sums.most_shared = quotient.most;
+  sums.last_patch_s = end.last_patch_s;
+  sums.last_again_s = end.last_again_s;
+  sums.left_share = end.half_step / sums.work_rate;
   sums.dwell = column.dwell;
   sums.dwell_inverse = 1 / column.dwell;
   sums.losing = column.losing;
   sums.at_risk = column.losing * column.starts;
+  sums.leaving = end.leaving;
   sums.save_weight = 2 * sums.at_risk / (column.dwell - column.restart_dwell);
   sums.efficiency = column.efficiency;
   sums.restarts_fail = table.restarts_fail;
@@ -160,7 +161,7 @@ inline double deep_efficiency(const CycleSums& c, const EnvironmentTerms& e, dou
 // Of two levels the quick one loses work in the share 1 - q of the cycles that lose any, the deep one in q:
 // each has its own best interval, and what they leave multiplies.
 //
-// Of `c` it uses dwell, dwell_inverse, losing, at_risk, save_weight, efficiency and restarts_fail.
+// Of `c` it uses dwell, dwell_inverse, losing, at_risk, leaving, save_weight, efficiency and restarts_fail.
 inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   const double f = e.failure_rate;
   const double quick = 1 - e.deep_share;
@@ -168,7 +169,7 @@ inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   const double deep_s = std::sqrt(c.save_weight * e.deep_save_s * f * e.deep_share);
   const double restart = e.voluntary_s + c.losing * (e.restart_s - e.voluntary_s);
   // Where restarts can fail the cycle's states count them (all but a voluntary one's save).
-  const double down = c.restarts_fail ? (1 - c.losing) * e.save_s : restart;
+  const double down = c.restarts_fail ? c.leaving * e.save_s : restart;
   CycleRate rate;
   rate.failure_rate = f;
   const double kept = efficiency(c.efficiency, s);
@@ -181,10 +182,33 @@ inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   return rate;
 }
 
-// Steps per MTBF in a cycle, less those that patches take.
-inline double unpatched_steps(const CycleSums& c, double f) {
+// What patches take at the failure rate f.
+struct Patching {
+  double steps = 0;  // per MTBF in a cycle
+  double more = 0;   // patches, beside the first, that a step which is hit takes
+};
+
+inline Patching patching(const CycleSums& c, double f) {
   const double dense = f < c.most_shared ? f : c.most_shared;
-  return c.work_rate - c.patch_steps * dense / (1 + dense * (c.shared + dense * c.shared_twice));
+  Patching result;
+  result.more = dense * (c.again + dense * c.again_twice);
+  const double repeated = 1 + result.more;
+  result.steps = c.patch_steps * dense * repeated /
+                 (1 + dense * (c.shared + dense * c.shared_twice) + dense * c.patch_rate * repeated);
+  return result;
+}
+
+// Steps per MTBF in a cycle, less those that patches take.
+inline double unpatched_steps(const CycleSums& c, double f, const Patching& patches) {
+  return (c.work_rate - patches.steps) * (1 + f * c.left_share);
+}
+inline double unpatched_steps(const CycleSums& c, double f) {
+  return unpatched_steps(c, f, patching(c, f));
+}
+
+// Mean length of a cycle, in MTBFs of one unit.
+inline double cycle_length(const CycleSums& c, const CycleRate& rate, const Patching& patches) {
+  return rate.cycle + rate.failure_rate * (c.last_patch_s + c.last_again_s * patches.more);
 }
 
 // Steps between checkpoints, at least one: of the neighbours of the ideal number n_c the one with the least
@@ -220,18 +244,26 @@ inline WholeSteps whole_steps(double unpatched, const CycleRate& rate) {
 // Seconds for `steps` steps: steps (D + down f)/((R - Q f) g), f the failure rate of one unit, down the
 // restart or voluntary restart at the end of a cycle, Q f less where failures share a step, and longer where
 // checkpoints wait for a step's end. Falls when f falls, rises with restart, save and stop times. Infinity:
-// no progress. Of `c` it uses work_rate, patch_steps, shared, shared_twice, most_shared, last_patch_s and
-// step_s.
+// no progress. Of `c` it uses what follows `efficiency`.
 inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
   const double f = rate.failure_rate;
-  const double cycle = rate.cycle + c.last_patch_s * f;
-  const double unpatched = unpatched_steps(c, f);
+  const Patching patches = patching(c, f);
+  const double cycle = cycle_length(c, rate, patches);
+  const double unpatched = unpatched_steps(c, f, patches);
   const WholeSteps whole = whole_steps(unpatched, rate);
   const double time = steps * cycle * (whole.number * whole.inverse) * whole.longer;
   const double without = steps * c.step_s;
   const bool progress = rate.progress & (unpatched > 0) & (time <= kMostSlowdown * without);
   const double with_failures = progress ? time : std::numeric_limits<double>::infinity();
   return f > 0 ? with_failures : without;
+}
+
+// What a masked failure costs is known where steps are not struck over and over: with fewer steps than this
+// (of one stack) between two failures of the whole system, no plan that masks them is said to make progress.
+inline constexpr double kFewestStepsPerFailure = 2;
+
+inline bool is_struck_too_often(double units, double failure_rate, const StepModel& step) {
+  return units * failure_rate * ((step.fixed_s + step.per_stack_s) * kFewestStepsPerFailure) > 1;
 }
 
 inline double time_to_train(const CycleSums& c, const EnvironmentTerms& e, double steps) {

@@ -23,7 +23,7 @@ inline CycleShares cycle_shares(const CycleColumn& column, const CycleSums& sums
   if (!(work > 0)) return shares;
   const WholeSteps whole = whole_steps(work, rate);
   shares.kept = rate.efficiency / whole.longer;
-  const double at_work_s = (sums.dwell - column.restart_dwell) / f;
+  const double at_work_s = (sums.dwell - column.restart_dwell) * (1 + f * sums.left_share) / f;
   double saves = 0;  // per kept time: of the intervals that stay
   if (rate.losing > 0) {
     const double step_s = at_work_s / (work / f);

@@ -30,6 +30,7 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
            environment.reorder_s;
   };
   AfterRestart after_restart(simulation.law, simulation.law.failures_in_restart ? environment.restart_s : 0);
+  double starts = 0;
   for (std::size_t k = 0; k < end; ++k) {
     const auto left = static_cast<double>(n - static_cast<std::int64_t>(k));
     const double gap = environment.group_mtbf_s / (simulation.law.rate_falls ? left : static_cast<double>(n));
@@ -40,8 +41,17 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
     states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
     states.later.push_back(after_restart.in_state(gap) / gap);
+    starts += survival[k] * after_restart.ends_in_state();
   }
-  if (states.voluntary > 0) states.last_patch_s = patch_in(end);
+  states.leaving = states.voluntary * starts;
+  if (states.voluntary > 0) {
+    // The rest of the step that the failure fell into, or of the patch; then patches until none is hit.
+    const GapLaw law(simulation.law);
+    const double patch_s = patch_in(end);
+    const double window_s = states.window_s.back();
+    const double hit = needs_patch ? Gaps(law, states.gap_s.back()).hit_after(patch_s, window_s) : 0;
+    states.last_patch_s = patch_s / (states.patches_repeat ? 1 - hit : 1);
+  }
   return states;
 }
 

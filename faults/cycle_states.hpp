@@ -17,6 +17,7 @@ struct CycleStates {
       later;                // share of the state's time that comes after the restart, were the cycle as long
   double sync_s = 0;        // the rest of a step
   double voluntary = 0;     // chance that the cycle ends with a voluntary restart
+  double leaving = 0;       // that it does after the first, where that can fail
   double last_patch_s = 0;  // before it
   bool patches_repeat = true;
 

@@ -1,8 +1,8 @@
 #include "faults/efficiency.hpp"
 
 #include <cmath>
-#include <cstddef>
-#include <utility>
+
+#include "faults/least_squares.hpp"
 
 namespace trainfront::faults {
 namespace {
@@ -34,25 +34,6 @@ double saved_work(double shape, double scale, double save, double tau) {
     if (survival < 1e-14) break;
   }
   return (tau - save) * sum;
-}
-
-// 4 equations in 4 unknowns, Gauss with pivots.
-std::array<double, 4> solve(std::array<std::array<double, 5>, 4> m) {
-  for (std::size_t column = 0; column < 4; ++column) {
-    std::size_t pivot = column;
-    for (std::size_t row = column + 1; row < 4; ++row) {
-      if (std::abs(m[row][column]) > std::abs(m[pivot][column])) pivot = row;
-    }
-    std::swap(m[column], m[pivot]);
-    for (std::size_t row = 0; row < 4; ++row) {
-      if (row == column) continue;
-      const double factor = m[row][column] / m[column][column];
-      for (std::size_t i = column; i < 5; ++i) m[row][i] -= factor * m[column][i];
-    }
-  }
-  std::array<double, 4> x{};
-  for (std::size_t i = 0; i < 4; ++i) x[i] = m[i][4] / m[i][i];
-  return x;
 }
 
 }  // namespace
@@ -92,20 +73,16 @@ BestInterval exact_one_failure(double weibull_shape, double s) {
 }
 
 Efficiency one_failure(double weibull_shape) {
-  // Normal equations of sum over nodes of ((1 - s + sum a_j s^j - g)/g)^2.
-  std::array<std::array<double, 5>, 4> normal{};
+  // The sum over nodes of ((1 - s + sum a_j s^j - g)/g)^2.
+  LeastSquares<4> fit;
   constexpr int kNodes = 16;
   for (int node = 0; node < kNodes; ++node) {
     const double s = kSlowestSave * 0.5 * (1 - std::cos(3.14159265358979323846 * (node + 0.5) / kNodes));
     if (s < 0.15) continue;  // costly sums, and nothing to learn: g = 1 - s there
     const double g = exact_one_failure(weibull_shape, s).efficiency;
-    const std::array<double, 5> row = {s * s / g, s * s * s / g, s * s * s * s / g, s * s * s * s * s / g,
-                                       (g - 1 + s) / g};
-    for (std::size_t i = 0; i < 4; ++i) {
-      for (std::size_t j = 0; j < 5; ++j) normal[i][j] += row[i] * row[j];
-    }
+    fit.add({s * s, s * s * s, s * s * s * s, s * s * s * s * s}, g - 1 + s, 1 / g);
   }
-  return solve(normal);
+  return fit.solve();
 }
 
 }  // namespace trainfront::faults

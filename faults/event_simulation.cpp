@@ -48,8 +48,7 @@ class Run {
         roll_back();
         continue;
       }
-      const bool leaves = setup_.protection.k_max > 0 && cluster_.lost() >= setup_.protection.k_max;
-      if (leaves && saved_steps_ + kept_.steps < setup_.steps) {
+      if (is_due() && saved_steps_ + kept_.steps < setup_.steps) {
         if (!save()) {
           roll_back();
           continue;
@@ -84,8 +83,9 @@ class Run {
     }
   };
 
-  // Lets the failures up to `until` happen. False: the cycle ended, now_ is when.
-  bool advance(double until, int* hits = nullptr) {
+  // Lets the failures up to `until` happen. False: the cycle ended, now_ is when. In a restart it also ends
+  // where a voluntary one becomes due: that begins anew.
+  bool advance(double until, int* hits = nullptr, bool restarting = false) {
     while (clock_.next() <= until) {
       const double when = clock_.next();
       const int left = cluster_.left();
@@ -103,11 +103,18 @@ class Run {
         now_ = std::max(now_, when);
         return false;
       }
+      if (restarting && is_due()) {
+        now_ = when;
+        return false;
+      }
       if (hits != nullptr) *hits += units;
     }
     now_ = until;
     return true;
   }
+
+  // A voluntary restart.
+  bool is_due() const { return setup_.protection.k_max > 0 && cluster_.lost() >= setup_.protection.k_max; }
 
   // Idle spares stand in for units under repair.
   void rejoin() {
@@ -244,7 +251,7 @@ class Run {
         break;
       }
       if (setup_.law.rate_falls && setup_.law.weibull_shape == 1) clock_.restart_at(now_, cluster_.left());
-      if (advance(now_ + length)) break;
+      if (advance(now_ + length, nullptr, true)) break;
       if (now_ - began > kMostSlowdown * (length + 1)) break;  // hopeless: the time limit will see it
       length = setup_.environment.restart_s;
     }

@@ -45,7 +45,6 @@ struct Simulation {
   double burst_units = 1;   // mean units lost in one; geometric, at least 1
   std::vector<DatedFailure> trace;  // ascending; instead of the law, unless empty
   std::uint64_t seed = 0;
-  double give_up_after = 1000;  // times the failure-free time
 };
 
 struct SimulatedRun {

@@ -75,11 +75,19 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   } else if (losing > 0) {
     saved = 0;
   }
-  const double restarts =
-      losing * environment.restart_s +
-      states.voluntary * (environment.save_s + environment.restart_s - environment.detect_s);
-  result.cycle_s = cycle + states.voluntary * states.last_patch_s;
-  if (!simulation.law.failures_in_restart) result.cycle_s += restarts;
+  // A voluntary restart waits for the rest of the step that the failure fell into, which is work, or of the
+  // patch, which is none.
+  const double in_patch = steps.patched_s.back() / states.gap_s.back();
+  const double step_left_s = states.window_s.back() / 2 + states.sync_s;
+  const double patch_left_s = states.patch_s.back() / 2;
+  if (states.leaving > 0 && saved > 0)
+    saved += states.leaving * (1 - in_patch) * step_left_s / (states.window_s.back() + states.sync_s);
+  result.cycle_s = cycle + states.leaving * ((1 - in_patch) * step_left_s + in_patch * patch_left_s +
+                                             states.last_patch_s + environment.save_s);
+  if (!simulation.law.failures_in_restart) {
+    result.cycle_s +=
+        losing * environment.restart_s + states.voluntary * (environment.restart_s - environment.detect_s);
+  }
   result.saved_steps = saved;
   result.checkpoint_every = simulation.checkpoint_every;
   result.checkpoint_interval_s = n > 0 ? n * up / work : 0;
@@ -88,12 +96,12 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
                            ? cycle - up
                            : losing * environment.restart_s +
                                  states.voluntary * (environment.restart_s - environment.detect_s)) +
-                      work * save_per_step + states.voluntary * environment.save_s;
+                      work * save_per_step + states.leaving * environment.save_s;
   const double ratio = result.cycle_s / saved;
   const double without = simulation.step.fixed_s + simulation.step.per_stack_s;
   result.time_s = saved > 0 && ratio < kMostSlowdown * without ? static_cast<double>(simulation.steps) * ratio
                                                                : std::numeric_limits<double>::infinity();
-  result.availability = std::isfinite(result.time_s) ? 1 - down / result.cycle_s : 0;
+  result.availability = 1 - down / result.cycle_s;
   return result;
 }
 

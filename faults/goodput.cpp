@@ -49,14 +49,18 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
     const CycleRate rate = cycle_rate(sums, terms);
     // Per cycle, in steps: done, not lost to patches, kept. A step takes step_s in the mean.
     const double mtbf_s = environment.group_mtbf_s;
-    const double done = sums.work_rate * mtbf_s;
-    const double unpatched = unpatched_steps(sums, terms.failure_rate) * mtbf_s;
+    const Patching patches = patching(sums, terms.failure_rate);
+    const double left = 1 + terms.failure_rate * sums.left_share;
+    const double done = sums.work_rate * left * mtbf_s;
+    const double unpatched = unpatched_steps(sums, terms.failure_rate, patches) * mtbf_s;
     const CycleShares shares = cycle_shares(column, sums, rate, terms);
     const double step_s = (sums.dwell - column.restart_dwell) / sums.work_rate;
+    const double half_step_s = sums.left_share * sums.work_rate * step_s;
+    const double last_patches_s = sums.last_patch_s - half_step_s + sums.last_again_s * patches.more;
     const double cycles = steps / (unpatched * shares.kept);
     tree.redundancy_s = steps * step_s - tree.useful_s;
-    tree.patches_s = cycles * ((done - unpatched) * step_s + sums.last_patch_s);
-    tree.checkpoints_s = cycles * (unpatched * shares.saving * step_s + (1 - column.losing) * terms.save_s);
+    tree.patches_s = cycles * ((done - unpatched) * step_s + last_patches_s);
+    tree.checkpoints_s = cycles * (unpatched * shares.saving * step_s + sums.leaving * terms.save_s);
     tree.lost_work_s = cycles * unpatched * (1 - shares.kept - shares.saving) * step_s;
     tree.restarts_s =
         mean_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s - tree.lost_work_s;

@@ -36,6 +36,31 @@ std::int64_t best_interval(Simulation simulation, const Survival& survival, std:
   return best;
 }
 
+// Of those that no form is good for. The chain is, of exponential failures; an elastic layout's last patches
+// take more than it knows.
+bool is_known(const Simulation& simulation) {
+  const Scheme scheme = simulation.protection.scheme;
+  const bool patched = scheme == Scheme::kElastic ||
+                       (scheme == Scheme::kSpare && simulation.protection.r > 1) ||
+                       (scheme == Scheme::kReplication && simulation.stacked_replication);
+  if (!patched || (scheme != Scheme::kElastic && simulation.law.weibull_shape == 1)) return true;
+  const double fewest_steps = scheme == Scheme::kElastic ? 2 : 1;
+  return simulation.environment.group_mtbf_s >= fewest_steps * static_cast<double>(simulation.units) *
+                                                    (simulation.step.fixed_s + simulation.step.per_stack_s);
+}
+
+PreciseTime unknown(PreciseTime time) {
+  time.time_s = time.availability = std::numeric_limits<double>::quiet_NaN();
+  time.checkpoint_interval_s = 0;
+  return time;
+}
+
+PreciseTime endless(PreciseTime time) {
+  time.time_s = std::numeric_limits<double>::infinity();
+  time.availability = 0;
+  return time;
+}
+
 }  // namespace
 
 PreciseTime precise_time(const Simulation& simulation) {
@@ -71,6 +96,13 @@ PreciseTime precise_time(const Simulation& simulation) {
     return never;
   }
 
+  if (!is_known(simulation)) {
+    PreciseTime time = unknown(fluid_time(simulation, survival));
+    // A step is hardly ever done without a failure.
+    time.checkpoint_every = simulation.checkpoint_every < 0 ? 1 : simulation.checkpoint_every;
+    return time;
+  }
+
   Simulation settled = simulation;
   if (simulation.checkpoint_every < 0) {
     const CycleTable table =
@@ -89,7 +121,8 @@ PreciseTime precise_time(const Simulation& simulation) {
   const auto beyond = static_cast<std::int64_t>(std::min(1e9, 64 + 8 * fluid.saved_steps));
   const bool hardly_saves = settled.checkpoint_every == 0 || settled.checkpoint_every > beyond;
   const std::int64_t chain_every = hardly_saves ? beyond : settled.checkpoint_every;
-  if (mtbf_s >= kChainBelowSteps * step_s || !std::isfinite(fluid.time_s) || chain_every > kLongestChain) {
+  if (mtbf_s >= kChainBelowSteps * step_s || chain_every > kLongestChain) {
+    if (!std::isfinite(fluid.time_s)) return endless(fluid);
     fluid.time_s += start_s;
     return fluid;
   }
@@ -99,12 +132,14 @@ PreciseTime precise_time(const Simulation& simulation) {
   PreciseTime chain = chain_time(exponential, survival);
   chain.checkpoint_every = fluid.checkpoint_every;
   chain.checkpoint_interval_s = fluid.checkpoint_interval_s;
+  chain.availability = fluid.availability;
+  if (!std::isfinite(chain.time_s)) return endless(chain);
   if (simulation.law.weibull_shape != 1) {
     const double law = fluid.time_s / fluid_time(exponential, survival).time_s;
+    if (!std::isfinite(law) || !(law > 0)) return unknown(chain);
     chain.time_s *= law;
     chain.saved_steps /= law;
   }
-  chain.availability = fluid.availability;
   chain.time_s += start_s;
   return chain;
 }

@@ -14,8 +14,11 @@ namespace trainfront::faults {
 //
 // From 20 steps per MTBF of the full system a fluid form; below that, a Markov chain over (units lost, steps
 // not saved), exact for exponential failures, times the fluid's ratio of the law to the exponential one.
+//
+// Where failures of another law are masked by patches and strike more often than every step (elastic: any
+// law, every two), no form is good: of such the time and the availability are NaN. Simulate them.
 struct PreciseTime {
-  double time_s = 0;                  // infinity: no progress
+  double time_s = 0;                  // infinity: no progress; NaN: not known
   double availability = 0;            // 1 - (restarts and checkpoints)/time
   std::int64_t checkpoint_every = 0;  // steps; the best if the simulation says -1
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next; 0: none

@@ -95,14 +95,18 @@ std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study) {
   return rows;
 }
 
-std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows) {
+std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows,
+                                      std::span<const RedundancySimulated> simulated) {
   if (std::isinf(study.system.environment.group_mtbf_s)) return 0;
   std::optional<int> best;
   double least = std::numeric_limits<double>::infinity();
-  for (const RedundancyRow& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RedundancyRow& row = rows[i];
     if (row.kind != RowKind::kCheckpoint && row.kind != RowKind::kSpare) continue;
-    if (row.time_ratio < least) {
-      least = row.time_ratio;
+    if (!row.is_known() && simulated.empty()) return {};
+    const double ratio = row.is_known() ? row.time_ratio : simulated[i].time_ratio.value;
+    if (ratio < least) {
+      least = ratio;
       best = row.r;
     }
   }
@@ -134,8 +138,6 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
   Simulation run_setup = setup;
   // Elsewhere RECTLR finds the fair share of stacks, but for a few states of small r.
   run_setup.exact_depth = row.kind == RowKind::kSpare && setup.placement == Placement::kConsecutive;
-  // A row that is said to make no progress is not simulated to the bitter end.
-  if (!std::isfinite(row.time_ratio)) run_setup.give_up_after = 20;
   const SimulatedRun run = simulate(run_setup, number);
   trial.availability = 1 - (run.restarts_s + run.checkpoints_s) / run.time_s;
   trial.time_ratio =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,12 +36,15 @@ struct RedundancyRow {
   double failures_paper = 0;  // the paper's mu and S; NaN where it has none
   double failures = 0;        // mean failures in a cycle
   double stacks_paper = 0;
-  double stacks = 1;                  // over the time up
-  double availability = 0;            // 1 - (restarts and checkpoints)/time
-  double time_ratio = 0;              // time over that without failures and protection; infinity: no progress
+  double stacks = 1;        // over the time up
+  double availability = 0;  // 1 - (restarts and checkpoints)/time
+  double time_ratio = 0;    // time over that without failures and protection; infinity: no progress; NaN: not
+                            // known, nor the availability (precise_time.hpp)
   std::int64_t checkpoint_every = 0;  // steps; 0: none
   std::int64_t deep_every = 0;        // steps between those on the shared file system beside a quick tier
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next
+
+  bool is_known() const { return !std::isnan(time_ratio); }
 };
 
 // The setup of a row, for simulate() and precise_time(). checkpoint_every as in the row.
@@ -48,9 +52,18 @@ Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row)
 
 std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
 
+struct RedundancySimulated {
+  Mean failures;
+  double stacks = 1;
+  double availability = 0;
+  double availability_error = 0;  // standard error
+  Mean time_ratio;
+};
 // The least r of those with the least time among checkpoints (1) and SPARe; 0 when nothing ever fails;
-// nothing where none of them ever finishes.
-std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows);
+// nothing where none of them ever finishes, or where that of a row is not known. `simulated`, unless empty,
+// has all rows and stands for those that are not known.
+std::optional<int> optimal_redundancy(const RedundancyStudy& study, std::span<const RedundancyRow> rows,
+                                      std::span<const RedundancySimulated> simulated = {});
 
 // One trial of one row: until a wipe-out by Monte Carlo, and a whole run by events.
 struct RedundancyTrial {
@@ -62,13 +75,6 @@ struct RedundancyTrial {
 };
 RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyRow& row, std::int64_t number);
 
-struct RedundancySimulated {
-  Mean failures;
-  double stacks = 1;
-  double availability = 0;
-  double availability_error = 0;  // standard error
-  Mean time_ratio;
-};
 RedundancySimulated summarize(std::span<const RedundancyTrial> trials);
 
 }  // namespace trainfront::faults

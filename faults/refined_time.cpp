@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/cycle_kernel.hpp"
+
 namespace trainfront::faults {
 namespace {
 
@@ -46,6 +48,15 @@ RefinedTime refined_time(const Simulation& setup) {
   CycleTable table;
   const RunTime without = kernel_time(plain(setup), table);
   const RunTime with = kernel_time(setup, table);
+  const bool has_deep = setup.environment.deep_share > 0;
+  if (std::isnan(time.time_s) && has_deep) refined.deep_every = 1;
+  if (!std::isfinite(time.time_s)) return refined;
+  const double failure_rate = 1 / setup.environment.group_mtbf_s;
+  if (table.masks && is_struck_too_often(static_cast<double>(setup.units), failure_rate, setup.step)) {
+    time.time_s = time.availability = std::numeric_limits<double>::quiet_NaN();
+    if (has_deep) refined.deep_every = 1;
+    return refined;
+  }
   time.time_s *= with.time_s / without.time_s;
   if (!std::isfinite(time.time_s)) {
     time.time_s = std::numeric_limits<double>::infinity();

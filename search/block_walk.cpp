@@ -297,7 +297,7 @@ void BlockWalk::keep_neighbour(std::size_t cell, const UnitKernel& kernel, std::
 void BlockWalk::count_endless(std::size_t cell, const UnitKernel& kernel) {
   const SparesClass& spare = setup_.spares[cell % setup_.spares.size()];
   kernel.best_times(cell % setup_.spares.size(), times_);
-  for (const auto& [protection, time_s] : times_) {
+  for (const auto& [protection, time_s, is_struck_too_often] : times_) {
     if (time_s <= kCertainlyFinite_s) continue;
     for (int number : setup_.rates[cell / setup_.spares.size()].offers) {
       const costmodel::Offer& offer = setup_.hardware.offers[static_cast<std::size_t>(number)];
@@ -305,6 +305,7 @@ void BlockWalk::count_endless(std::size_t cell, const UnitKernel& kernel) {
       const bool finite =
           std::isfinite(time_s) && std::isfinite(costmodel::bill_usd(offer, spare.paid_nodes, time_s));
       harvest_.counts.non_finite += finite ? 0 : 1;
+      harvest_.counts.struck_too_often += is_struck_too_often ? 1 : 0;
     }
   }
 }

@@ -27,19 +27,27 @@ TRAINFRONT_VECTOR_CLONES
 void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, const SumArrays& sums) {
   const std::size_t n = cycles.columns;
   double* __restrict work_rate = sums.work_rate;
-  double* __restrict patch_lost = sums.patch_steps;  // these three: faults::SharedPatches at first
+  double* __restrict patch_lost = sums.patch_steps;  // these five: faults::SharedPatches at first
   double* __restrict shared = sums.shared;
   double* __restrict shared_twice = sums.shared_twice;
+  double* __restrict patch_rate = sums.patch_rate;
+  double* __restrict weight = sums.again;
+  double* __restrict again_twice = sums.again_twice;
   double* __restrict most_shared = sums.most_shared;
   double* __restrict last_patch_s = sums.last_patch_s;
+  double* __restrict last_again_s = sums.last_again_s;
+  double* __restrict left_share = sums.left_share;
   double* __restrict step_s = sums.step_s;
   double* __restrict before_s = sums.seconds;
   double* __restrict gained = sums.gained;
   const double* __restrict patch_stacks = cycles.patch_stacks;
   const double* __restrict patch_steps = cycles.patch_steps;
   const double* __restrict masked_s = cycles.masked_s;
-  const double* __restrict losing = cycles.losing;
+  const double* __restrict leaving = cycles.leaving;
   const double* __restrict last_stacks = cycles.last_stacks;
+  const double* __restrict end_stacks = cycles.end_stacks;
+  const double* __restrict last_crowding = cycles.last_crowding;
+  const faults::PatchFit fit = cycles.patches;
   {
     const double* __restrict stacks = cycles.stacks;
     const double* __restrict dwell = cycles.dwell;
@@ -54,8 +62,10 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
       patches.add(failures[j], crowding[j], seconds, inverse, stop_s + patch_steps[j] * seconds);
       work_rate[j] = dwell[j] * inverse;
       patch_lost[j] = patches.lost;
-      shared[j] = patches.first;
-      shared_twice[j] = patches.second;
+      weight[j] = patches.weight;
+      shared[j] = patches.step;
+      shared_twice[j] = patches.step_twice;
+      patch_rate[j] = patches.patch;
       before_s[j] = seconds;
       step_s[j] = seconds;
       gained[j] = 0;
@@ -73,12 +83,14 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
       const double inverse = 1 / seconds;
       const double stop_s = patch_stacks[j] * per_stack_s + masked_s[j];
       const double patch_s = stop_s + patch_steps[j] * seconds;
-      faults::SharedPatches patches{patch_lost[j], shared[j], shared_twice[j]};
+      faults::SharedPatches patches{patch_lost[j], weight[j], shared[j], shared_twice[j], patch_rate[j]};
       patches.add(failures[j], crowding[j], seconds, inverse, patch_s);
       work_rate[j] += dwell[j] * inverse;
       patch_lost[j] = patches.lost;
-      shared[j] = patches.first;
-      shared_twice[j] = patches.second;
+      weight[j] = patches.weight;
+      shared[j] = patches.step;
+      shared_twice[j] = patches.step_twice;
+      patch_rate[j] = patches.patch;
       const double half_step = 0.5 * (1 - before_s[j] * inverse);
       const double patch = patch_s * inverse;
       gained[j] += entered[j] * (half_step < patch ? half_step : patch);
@@ -87,14 +99,23 @@ void sum_cycles(const ClassArrays& cycles, double fixed_s, double per_stack_s, c
   }
   TRAINFRONT_ARRAYS_ARE_APART
   for (std::size_t j = 0; j < n; ++j) {
-    const faults::PatchQuotient quotient =
-        faults::patch_quotient({patch_lost[j], shared[j], shared_twice[j]});
-    patch_lost[j] = patch_lost[j] - gained[j];
+    const double seconds = fixed_s + last_stacks[j] * per_stack_s;
+    const double end_s = fixed_s + end_stacks[j] * per_stack_s;
+    const faults::CycleEnd end = faults::cycle_end(leaving[j], patch_stacks[j], patch_steps[j], per_stack_s,
+                                                   seconds, end_s, masked_s[j]);
+    faults::SharedPatches patches{patch_lost[j], weight[j], shared[j], shared_twice[j], patch_rate[j]};
+    patches.add_last(end.leaving, last_crowding[j], seconds, end.whole_patch_s);
+    const faults::PatchQuotient quotient = faults::patch_quotient(patches, fit, end.repeats);
+    patch_lost[j] = patches.lost - gained[j];
     shared[j] = quotient.shared;
     shared_twice[j] = quotient.shared_twice;
-    most_shared[j] = quotient.most_shared;
-    last_patch_s[j] = (1 - losing[j]) * (patch_stacks[j] * per_stack_s +
-                                         patch_steps[j] * (fixed_s + last_stacks[j] * per_stack_s));
+    patch_rate[j] = quotient.patch;
+    weight[j] = quotient.again;
+    again_twice[j] = quotient.again_twice;
+    most_shared[j] = quotient.most;
+    last_patch_s[j] = end.last_patch_s;
+    last_again_s[j] = end.last_again_s;
+    left_share[j] = end.half_step / work_rate[j];
   }
 }
 
@@ -105,8 +126,13 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
   const double* __restrict patch_steps = sums.patch_steps;
   const double* __restrict shared = sums.shared;
   const double* __restrict shared_twice = sums.shared_twice;
+  const double* __restrict patch_rate = sums.patch_rate;
+  const double* __restrict again = sums.again;
+  const double* __restrict again_twice = sums.again_twice;
   const double* __restrict most_shared = sums.most_shared;
   const double* __restrict last_patch_s = sums.last_patch_s;
+  const double* __restrict last_again_s = sums.last_again_s;
+  const double* __restrict left_share = sums.left_share;
   const double* __restrict step_s = sums.step_s;
   const double* __restrict failure_rate = rates.failure_rate;
   const double* __restrict efficiency = rates.efficiency;
@@ -121,8 +147,13 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
     c.patch_steps = patch_steps[j];
     c.shared = shared[j];
     c.shared_twice = shared_twice[j];
+    c.patch_rate = patch_rate[j];
+    c.again = again[j];
+    c.again_twice = again_twice[j];
     c.most_shared = most_shared[j];
     c.last_patch_s = last_patch_s[j];
+    c.last_again_s = last_again_s[j];
+    c.left_share = left_share[j];
     c.step_s = step_s[j];
     faults::CycleRate rate;
     rate.failure_rate = failure_rate[j];
@@ -177,7 +208,11 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
   const double* __restrict patch_steps = sums.patch_steps;
   const double* __restrict shared = sums.shared;
   const double* __restrict shared_twice = sums.shared_twice;
+  const double* __restrict patch_rate = sums.patch_rate;
+  const double* __restrict again = sums.again;
+  const double* __restrict again_twice = sums.again_twice;
   const double* __restrict most_shared = sums.most_shared;
+  const double* __restrict left_share = sums.left_share;
   const double* __restrict step_s = sums.step_s;
   const double* __restrict stay_steps = spread_sums.steps;
   const double* __restrict up_steps = spread_sums.up_steps;
@@ -201,7 +236,11 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
     c.patch_steps = patch_steps[j];
     c.shared = shared[j];
     c.shared_twice = shared_twice[j];
+    c.patch_rate = patch_rate[j];
+    c.again = again[j];
+    c.again_twice = again_twice[j];
     c.most_shared = most_shared[j];
+    c.left_share = left_share[j];
     c.step_s = step_s[j];
     faults::CycleRate rate;
     rate.failure_rate = failure_rate[j];

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "faults/patch_sharing.hpp"
+
 namespace trainfront::search {
 
 // faults::cycle_sums and faults::time_to_train for `columns` at once: the same operations on every column in
@@ -19,8 +21,11 @@ struct ClassArrays {
   const double* patch_stacks = nullptr;
   const double* patch_steps = nullptr;
   const double* masked_s = nullptr;
-  const double* losing = nullptr;
+  const double* leaving = nullptr;
   const double* last_stacks = nullptr;
+  const double* end_stacks = nullptr;
+  const double* last_crowding = nullptr;
+  faults::PatchFit patches;  // of the failure law, for all
 };
 
 struct SumArrays {
@@ -28,8 +33,13 @@ struct SumArrays {
   double* patch_steps = nullptr;
   double* shared = nullptr;
   double* shared_twice = nullptr;
+  double* patch_rate = nullptr;
+  double* again = nullptr;
+  double* again_twice = nullptr;
   double* most_shared = nullptr;
   double* last_patch_s = nullptr;
+  double* last_again_s = nullptr;
+  double* left_share = nullptr;
   double* step_s = nullptr;
   double* seconds = nullptr;  // scratch
   double* gained = nullptr;   // scratch

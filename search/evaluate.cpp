@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "costmodel/memory.hpp"
+#include "faults/cycle_kernel.hpp"
 #include "search/environment.hpp"
 #include "search/host_rules.hpp"
 #include "search/plan_rules.hpp"
@@ -54,6 +55,9 @@ Outcome evaluate(const Space& space, std::uint64_t index) {
   outcome.checkpoint_interval_s = run.interval_s;
   outcome.shared_interval_s = run.deep_interval_s;
   outcome.k_max = run.k_max;
+  outcome.is_struck_too_often =
+      planned.table.masks && faults::is_struck_too_often(static_cast<double>(planned.unit.units),
+                                                         1 / planned.environment.group_mtbf_s, planned.step);
   outcome.steps_per_failure =
       planned.environment.group_mtbf_s / static_cast<double>(planned.unit.units) / outcome.step_time_s;
   outcome.availability = run.availability;

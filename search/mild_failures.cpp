@@ -28,12 +28,19 @@ MildFailures::MildFailures(const BlockSetup& setup, const faults::FailingUnit& u
       most_stacks_{setup.problem.failures.law.rate_falls ? 2 * (std::log(units_) + 1) : 4} {}
 
 double MildFailures::most_step_s(const NodeFailures& node, int number) const {
+  constexpr double kRounding = 1 - 1e-9;
+  const double failures = units_ / unit_mtbf_s(node.events_per_s(), unit_);
+  if (!(failures > 0)) return kNever;
+  return std::min(most_progressing_step_s(node, number),
+                  kRounding / (faults::kFewestStepsPerFailure * failures));
+}
+
+double MildFailures::most_progressing_step_s(const NodeFailures& node, int number) const {
   const auto& protection = setup_.problem.protections[static_cast<std::size_t>(number)];
   const faults::Environment& environment = setup_.recovery[static_cast<std::size_t>(number)];
   const faults::EnvironmentTerms terms = faults::environment_terms(environment);
   Costs costs;
   costs.failures = units_ / unit_mtbf_s(node.events_per_s(), unit_);
-  if (!(costs.failures > 0)) return kNever;
   const double waits_s = most_wait_s(setup_.problem.failures, protection, setup_.nodes);
   costs.restarts =
       costs.failures * (std::max(terms.restart_s + environment.deep_restart_s, terms.voluntary_s) + waits_s);
@@ -42,9 +49,9 @@ double MildFailures::most_step_s(const NodeFailures& node, int number) const {
   costs.deep_save_s = terms.deep_save_s;
   if (protection.rejoins && !is_mild_rejoining(costs, node, environment)) return kNotKnown;
   if (setup_.problem.failures.law.failures_in_restart || unit_.units < 2 || protection.rejoins)
-    return in_long_cycles(costs);
+    return in_long_cycles(costs, protection.k_max);
   if (protection.scheme == faults::Scheme::kReplication) return replicated(costs) / protection.r;
-  if (protection.k_max != -1 && protection.k_max != 1) return in_long_cycles(costs);
+  if (protection.k_max != -1 && protection.k_max != 1) return in_long_cycles(costs, protection.k_max);
   const bool in_bursts = node.preemptions_per_s > 0 && node.preempted_together > 1;
   return at_the_first_loss(costs, in_bursts ? node.preemptions_per_s / node.events_per_s() : 0);
 }
@@ -58,14 +65,25 @@ double MildFailures::kept_of_saves(const Costs& costs, double losing) const {
   return kept;
 }
 
+namespace {
+
+// Patches of up to so many failures, on steps of up to half a one: those beside the first, by the fits for
+// all Weibull shapes.
+double repeats(double patch) {
+  return 2.5 * patch + 2 * patch * patch;
+}
+
+}  // namespace
+
 // A restart at each failure, before which work is lost only by the share `losing` that bursts have in the
 // failures: of the choices of k_max one suffices.
 double MildFailures::at_the_first_loss(const Costs& costs, double losing) const {
-  const double room = kMostSlowdown * kept_of_saves(costs, losing) - costs.restarts;
-  if (!(losing > 0)) return room > 1 ? (room - 1) / costs.failures : kNotKnown;
-  for (const double steps : {8.0, 1.0, 0.125})  // T(1) in times between failures
-    if ((1 + costs.restarts + steps) * longer(0.5 * losing * steps) <= room + costs.restarts)
-      return steps / costs.failures;
+  const double room = kMostSlowdown * kept_of_saves(costs, losing);
+  for (const double steps : {0.5, 0.125}) {                            // T(1) in times between failures
+    const double patch = 2 * steps + costs.failures * costs.masked_s;  // T(N/(N - 1)) and the stop
+    const double slowdown = 1 + costs.restarts + 2 * steps + patch * repeats(patch);
+    if (slowdown * longer(0.5 * losing * steps) <= room) return steps / costs.failures;
+  }
   return kNotKnown;
 }
 
@@ -74,7 +92,7 @@ double MildFailures::replicated(const Costs& costs) const {
   const double left = 1 - costs.failures * costs.masked_s;
   if (!(left > 0)) return kNotKnown;
   const double room = kMostSlowdown * kept_of_saves(costs, 1) * left / (1 + costs.restarts);
-  for (const double steps : {8.0, 1.0, 0.125})
+  for (const double steps : {0.5, 0.125})
     if (longer(0.5 * steps / left) <= room) return steps / costs.failures;
   return kNotKnown;
 }
@@ -82,7 +100,7 @@ double MildFailures::replicated(const Costs& costs) const {
 // Cycles that last until a wipe-out or a given k_max, on steps of which fewer than a fifth pass between
 // failures: slowdown by stacks, work that patches and stops leave, and what a last patch adds, each at its
 // worst.
-double MildFailures::in_long_cycles(const Costs& costs) const {
+double MildFailures::in_long_cycles(const Costs& costs, int k_max) const {
   constexpr double kMostLost = 0.2;
   const faults::FailureLaw& law = setup_.problem.failures.law;
   // Where restarts can fail at least half the cycle is left for work.
@@ -92,8 +110,11 @@ double MildFailures::in_long_cycles(const Costs& costs) const {
   // 1/2K goes to an interval that no step fits.
   const double whole_steps = (law.rate_falls ? 0.75 : 0.5) * (law.failures_in_restart ? 0.6 : 1);
   const double kept =
-      (law.rate_falls ? 0.5 : 0.2) * whole_steps * kept_of_saves(costs, law.failures_in_restart ? 2 : 1);
-  const double last_patch = (law.rate_falls ? 8 : 16) * kMostLost;
+      (law.rate_falls ? 0.5 : 0.08) * whole_steps * kept_of_saves(costs, law.failures_in_restart ? 2 : 1);
+  // The rest of a step of T(c), c at the most 4N or 4, and its patches, of which some are hit: a failure long
+  // with their stops.
+  if (!law.rate_falls && 2 * k_max > units_) return kNotKnown;
+  const double last_patch = 16 * kMostLost * (1.5 + 2 * repeats(1));
   if (!(cycle * most_stacks_ + last_patch <= kMostSlowdown * kept)) return kNotKnown;
   return kMostLost / costs.failures - costs.masked_s;
 }

@@ -15,8 +15,8 @@ class MildFailures {
   // `unit`: what fails as one.
   MildFailures(const BlockSetup& setup, const faults::FailingUnit& unit, const Tables& tables);
 
-  // T(1) up to which a protection that masks failures makes progress where nodes fail so often; below 0: not
-  // known.
+  // T(1) up to which a protection that masks failures makes progress where nodes fail so often, and is not
+  // struck too often; below 0: not known.
   double most_step_s(const NodeFailures& node, int protection) const;
 
  private:
@@ -27,10 +27,11 @@ class MildFailures {
     double save_s = 0;
     double deep_save_s = 0;
   };
+  double most_progressing_step_s(const NodeFailures& node, int protection) const;
   double kept_of_saves(const Costs& costs, double losing) const;
   double at_the_first_loss(const Costs& costs, double losing) const;
   double replicated(const Costs& costs) const;
-  double in_long_cycles(const Costs& costs) const;
+  double in_long_cycles(const Costs& costs, int k_max) const;
   bool is_mild_rejoining(const Costs& costs, const NodeFailures& node,
                          const faults::Environment& environment) const;
 

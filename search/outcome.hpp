@@ -24,6 +24,7 @@ struct Outcome {
   double checkpoint_interval_s = 0;  // 0: none
   double shared_interval_s = 0;      // of those on the shared file system beside a quick tier; 0: none
   int k_max = 0;                     // voluntary restart after so many lost groups; 0: never
+  bool is_struck_too_often = false;  // not finite, for faults::is_struck_too_often
   double steps_per_failure = 0;      // between two events of the whole system; infinity: nothing fails
   double availability = 1;           // share of the time not spent on restarts and checkpoints
   double goodput = 1;                // failure-free time over the mean time

@@ -75,7 +75,7 @@ double ProtectionPart::dominated_work(Bucket& bucket, const DominatedTimes& domi
 
 // Least time over work. Replication computes r stacks all along. The others run at one stack only while
 // nothing is lost; each cycle begins so and ends with a restart, so that they pay a restart per failure or
-// the first step of stacks, whichever is less.
+// the first step of stacks, whichever is less. Before a voluntary restart up to half a step is left.
 std::vector<double> ProtectionPart::factors_without_tables(double stack_share) const {
   // Classes of stacks close to each other are merged; that may gain a little of the first step's cost.
   constexpr double kMerging = 0.995;
@@ -98,7 +98,9 @@ std::vector<double> ProtectionPart::factors_without_tables(double stack_share) c
           const double restarts = setup_.problem.failures.law.failures_in_restart
                                       ? 0
                                       : failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
-          factor = std::max(1.0, kMerging * (1 + std::min(restarts, stack_share / protection.sub_shards)));
+          const double left = protection.k_max == 0 ? 0 : 0.5 / faults::kFewestStepsPerFailure;
+          factor = std::max(
+              1.0, kMerging * (1 + std::min(restarts / (1 + left), stack_share / protection.sub_shards)));
         }
         least = std::min(least, factor);
       }

@@ -50,7 +50,7 @@ double least_efficiency_of(const faults::Efficiency& polynomial, double most_s) 
 
 Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutList>> lists)
     : problem_{problem},
-      one_failure_{faults::one_failure(problem.failures.law.weibull_shape)},
+      fits_{faults::shape_fits(problem.failures.law.weibull_shape)},
       lists_{std::move(lists)},
       block_times_{kMostBlockTimesBytes},
       cycles_{kMostCycleBytes},
@@ -68,7 +68,7 @@ Tables::Tables(const Problem& problem, std::vector<std::shared_ptr<const LayoutL
   // this.
   for (std::size_t rung = 0; rung < least_efficiency_.size(); ++rung) {
     const double most_s = static_cast<double>(rung) / kRungs;
-    least_efficiency_[rung] = 0.99 * std::min({least_efficiency_of(one_failure_, most_s),
+    least_efficiency_[rung] = 0.99 * std::min({least_efficiency_of(fits_.one_failure, most_s),
                                                least_efficiency_of(faults::kManyFailures, most_s),
                                                least_efficiency_of(faults::kExponentialFailure, most_s)});
   }
@@ -200,8 +200,7 @@ std::shared_ptr<const faults::CycleTable> Tables::cycle(int protection, std::int
                                                         const faults::FailureLaw& law) {
   const auto make = [&] {  // milliseconds
     const auto& kind = problem_.protections[static_cast<std::size_t>(protection)];
-    return faults::cycle_table(units, kind, law, state_copies, one_failure_,
-                               *survival(kind, units, state_copies));
+    return faults::cycle_table(units, kind, law, state_copies, fits_, *survival(kind, units, state_copies));
   };
   const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
   return cycles_.get({same_cycle_[static_cast<std::size_t>(protection)], units, state_copies,

@@ -108,7 +108,7 @@ class Tables {
                                                    std::int64_t state_copies);
 
   Problem problem_;
-  faults::Efficiency one_failure_;
+  faults::ShapeFits fits_;
   static constexpr int kRungs = 8;  // per unit of s
   static constexpr double kMostShortSave = 1.5;
   std::array<double, 13> least_efficiency_{};  // by rung

@@ -18,16 +18,27 @@ constexpr double kSurelyAbove = 1.001 * faults::kMostSlowdown;
 
 void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell) {
   set_step({1.0 - stack_share, stack_share}, 1.0);
-  for (auto* lost : {&patch_steps_, &last_patch_s_}) std::fill(lost->begin(), lost->end(), 0.0);
+  for (auto* lost : {&patch_steps_, &last_patch_s_, &last_again_s_, &left_share_})
+    std::fill(lost->begin(), lost->end(), 0.0);
+  // What is left of the step in which a cycle leaves by itself, at its most.
+  std::vector<double> most_left(cycles_.source.size());
+  for (std::size_t i = 0; i < most_left.size(); ++i) {
+    most_left[i] = 0.5 * cycles_.leaving[i] / (faults::kFewestStepsPerFailure * units_);
+    work_rate_[i] += most_left[i];
+  }
   // How checkpoints fit whole steps depends on the step.
   const std::vector<double> zeros(columns(), 0.0);
   of_cell.clear();
   for (rate_ = 0; rate_ < rates_.size(); ++rate_) {
     const Group& group = groups_[rates_[rate_].group];
+    std::vector<double> cycle = rates_[rate_].cycle;
+    for (std::size_t j = group.first; j < group.last; ++j)
+      cycle[j - group.first] += most_left[columns_.cycle[j]];
     for (const Run& run : group.runs) {
       RateArrays arrays = arrays_of(rates_[rate_], run.column - group.first);
       arrays.interval = zeros.data();
       arrays.losing = zeros.data();
+      arrays.cycle = cycle.data() + (run.column - group.first);
       run_times(run.count, sums(run.cycle), arrays, steps_, times_.data() + run.column);
     }
     for (const Segment& segment : group.segments) {
@@ -58,6 +69,19 @@ double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double
   return most;
 }
 
+namespace {
+
+// Patches a failure at the most, where many are hit themselves: of the fits for all Weibull shapes.
+constexpr double kMostPatches = 1.15;
+
+// Further patches that a step takes which is hit, for steps and patches of up to so many failures.
+double most_repeats(const faults::PatchFit& fit, double step, double patch) {
+  return patch *
+         (std::max(0.0, fit.patch) + std::max(0.0, fit.patch_twice) * patch + std::max(0.0, fit.both) * step);
+}
+
+}  // namespace
+
 // True if the plan makes progress on every step whose T(1) is at most this, whatever share of it grows with
 // the stacks: each loss is taken at its most, T(c) between T(c_0) and c/c_0 times that.
 bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_step_s) const {
@@ -71,14 +95,23 @@ bool UnitKernel::surely_progresses(const Rate& rate, std::size_t j, double most_
     least.work_rate += column.class_dwell[i] * column.class_stacks[0] / column.class_stacks[i];
     failures += column.class_failures[i];
   }
-  // In units of T(c_0): rates are per full step. No failures share a patch.
+  // In units of T(c_0): rates are per full step. No failures share a patch, and some hit patches.
   least.work_rate /= full_s;
   least.patch_steps =
       (cycles_.patch_stacks[cycle] + cycles_.patch_steps[cycle] + cycles_.masked_s[cycle] / full_s) *
-      std::max(failures, column.masked);
+      (kMostPatches * std::max(failures, column.masked));
   const double slowest_s = full_s * column.class_stacks[classes - 1] / column.class_stacks[0];
-  least.last_patch_s =
-      (1 - column.losing) * (cycles_.patch_stacks[cycle] * full_s + cycles_.patch_steps[cycle] * slowest_s);
+  const double end_s = full_s * column.end_stacks / column.class_stacks[0];
+  const faults::CycleEnd end =
+      faults::cycle_end(1 - column.losing, cycles_.patch_stacks[cycle], cycles_.patch_steps[cycle], full_s,
+                        slowest_s, end_s, cycles_.masked_s[cycle]);
+  const double failures_per_s = units_ * rate.unit_failures_per_s;
+  const double patch_s =
+      std::max(end.whole_patch_s, cycles_.patch_stacks[cycle] * full_s +
+                                      cycles_.patch_steps[cycle] * slowest_s + cycles_.masked_s[cycle]);
+  least.last_patch_s = end.last_patch_s + end.last_again_s * most_repeats(cycles_.table[cycle]->patches,
+                                                                          failures_per_s * slowest_s,
+                                                                          failures_per_s * patch_s);
   least.step_s = full_s * (kSurelyBelow / faults::kMostSlowdown);
   // Whatever the interval in whole steps, it costs at most as much as one that no step fits.
   faults::CycleRate worst = cycle_rate(rate, j);
@@ -95,7 +128,7 @@ double UnitKernel::most_step_s(const Rate& rate, std::size_t j) const {
   const std::size_t cycle = columns_.cycle[j];
   const bool patched = cycles_.patch_stacks[cycle] > 0 || cycles_.patch_steps[cycle] > 0;
   const faults::CycleColumn& column = *cycles_.source[cycle];
-  if (patched || column.classes > 1) return 0;
+  if (patched || column.classes > 1 || column.losing < 1) return 0;
   // All but stops and whole steps is in proportion to T: without those one step tells of all.
   faults::CycleRate best = terms;
   best.losing = 0;
@@ -122,6 +155,12 @@ double most_step_of_rejoining(const faults::RejoinTerms& terms) {
 
 }  // namespace
 
+// T(1) up to which failures are seldom enough for plans that mask them.
+double UnitKernel::most_unstruck_step_s(const Rate& rate) const {
+  constexpr double kRounding = 1 - 1e-9;
+  return kRounding / (faults::kFewestStepsPerFailure * units_ * rate.unit_failures_per_s);
+}
+
 Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const {
   const Rate& rate = rates_[rate_class];
   const Segment& segment = this->segment(rate_class, spare);
@@ -129,6 +168,7 @@ Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const
   for (std::size_t j = segment.first; j < segment.last;) {
     const int protection = columns_.protection[j];
     double most = -kNever;  // of the choices of k_max one suffices
+    if (masks(j)) certainty.most_step_s = std::min(certainty.most_step_s, most_unstruck_step_s(rate));
     for (; j < segment.last && columns_.protection[j] == protection; ++j)
       most = std::max(most, most_step_s(rate, j));
     if (most < 0) {
@@ -139,6 +179,7 @@ Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const
   }
   for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
     const double most = most_step_of_rejoining(rate.rejoining[segment.first_rejoining + j]);
+    certainty.most_step_s = std::min(certainty.most_step_s, most_unstruck_step_s(rate));
     if (most < 0) {
       ++certainty.endless;
     } else {

@@ -43,8 +43,9 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   for (std::size_t rate = 0; rate < setup.rates.size(); ++rate)
     rates_.push_back(
         rate_terms(setup, group_of_rate[rate], setup.rates[rate].node, state_copies, unstepped, tables));
-  for (auto* array : {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &most_shared_, &last_patch_s_,
-                      &full_step_s_, &seconds_, &gained_})
+  for (auto* array :
+       {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &patch_rate_, &again_, &again_twice_,
+        &most_shared_, &last_patch_s_, &last_again_s_, &left_share_, &full_step_s_, &seconds_, &gained_})
     array->resize(cycles_.source.size());
   if (chance_) {
     for (auto* array : {&stay_steps_, &up_steps_, &step_squares_, &before_, &steps_before_})
@@ -60,12 +61,13 @@ std::size_t UnitKernel::bytes() const {
   for (const Group& group : groups_) bytes += sizeof(group) + bytes_of(group.segments, group.runs);
   bytes += bytes_of(cycles_.table, cycles_.source, columns_.protection, columns_.cycle);
   for (const auto* array :
-       {&cycles_.patch_stacks, &cycles_.patch_steps, &cycles_.masked_s, &cycles_.losing, &cycles_.last_stacks,
-        &cycles_.class_stacks, &cycles_.class_dwell, &cycles_.class_failures, &cycles_.class_crowding,
-        &cycles_.class_entered, &cycles_.dwell, &cycles_.up_squares, &cycles_.class_stay,
-        &cycles_.class_passage, &cycles_.class_squares, &times_})
+       {&cycles_.patch_stacks, &cycles_.patch_steps, &cycles_.masked_s, &cycles_.losing, &cycles_.leaving,
+        &cycles_.last_stacks, &cycles_.end_stacks, &cycles_.last_crowding, &cycles_.class_stacks,
+        &cycles_.class_dwell, &cycles_.class_failures, &cycles_.class_crowding, &cycles_.class_entered,
+        &cycles_.dwell, &cycles_.up_squares, &cycles_.class_stay, &cycles_.class_passage,
+        &cycles_.class_squares, &times_})
     bytes += bytes_of(*array);
-  bytes += 14 * bytes_of(work_rate_);  // and the other sums
+  bytes += 19 * bytes_of(work_rate_);  // and the other sums
   for (const Rate& rate : rates_)
     bytes += sizeof(rate) + (chance_ ? 9 : 5) * bytes_of(rate.failure_rate) +
              bytes_of(rate.from_scratch, rate.rejoining);
@@ -128,7 +130,10 @@ void UnitKernel::add_cycles(const std::shared_ptr<const faults::CycleTable>& tab
     cycles_.patch_steps.push_back(table->patch_steps);
     cycles_.masked_s.push_back(masked_s);
     cycles_.losing.push_back(column.losing);
+    cycles_.leaving.push_back((1 - column.losing) * column.starts);
     cycles_.last_stacks.push_back(column.class_stacks[static_cast<std::size_t>(column.classes - 1)]);
+    cycles_.end_stacks.push_back(column.end_stacks);
+    cycles_.last_crowding.push_back(column.last_crowding);
     classes_ = std::max(classes_, static_cast<std::size_t>(column.classes));
   }
 }
@@ -191,6 +196,7 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
   };
   Rate rate;
   rate.group = group;
+  rate.unit_failures_per_s = 1 / unit_mtbf_s(node.events_per_s(), unit_);
   faults::EnvironmentTerms of_column;  // of the column before: choices of k_max share it
   int of_protection = -1;
   for (std::size_t j = groups_[group].first; j < groups_[group].last; ++j) {
@@ -253,8 +259,11 @@ ClassArrays UnitKernel::classes() const {
       .patch_stacks = cycles_.patch_stacks.data(),
       .patch_steps = cycles_.patch_steps.data(),
       .masked_s = cycles_.masked_s.data(),
-      .losing = cycles_.losing.data(),
+      .leaving = cycles_.leaving.data(),
       .last_stacks = cycles_.last_stacks.data(),
+      .end_stacks = cycles_.end_stacks.data(),
+      .last_crowding = cycles_.last_crowding.data(),
+      .patches = cycles_.table.empty() ? faults::PatchFit{} : cycles_.table.front()->patches,
   };
 }
 
@@ -276,8 +285,13 @@ SumArrays UnitKernel::sums(std::size_t first) {
           .patch_steps = patch_steps_.data() + first,
           .shared = shared_.data() + first,
           .shared_twice = shared_twice_.data() + first,
+          .patch_rate = patch_rate_.data() + first,
+          .again = again_.data() + first,
+          .again_twice = again_twice_.data() + first,
           .most_shared = most_shared_.data() + first,
           .last_patch_s = last_patch_s_.data() + first,
+          .last_again_s = last_again_s_.data() + first,
+          .left_share = left_share_.data() + first,
           .step_s = full_step_s_.data() + first,
           .seconds = seconds_.data() + first,
           .gained = gained_.data() + first};
@@ -312,6 +326,10 @@ void UnitKernel::run(std::size_t rate_class) {
   for (std::size_t j = 0; j < rejoining_times_.size(); ++j)
     rejoining_times_[j] = faults::rejoining_time_s(rate.rejoining[j], step_, steps_);
   if (chance_) hold(rate);
+  if (!is_struck(rate)) return;
+  for (std::size_t j = group.first; j < group.last; ++j)
+    if (masks(j)) times_[j] = kNever;
+  std::fill(rejoining_times_.begin(), rejoining_times_.end(), kNever);
 }
 
 void UnitKernel::hold(const Rate& rate) {
@@ -365,15 +383,17 @@ int UnitKernel::first_with(std::size_t spare, double time_s) const {
 void UnitKernel::best_times(std::size_t spare, std::vector<ProtectionTime>& best) const {
   best.clear();
   const Segment& segment = this->segment(rate_, spare);
+  const bool struck = is_struck(rates_[rate_]);
   for (std::size_t j = segment.first; j < segment.last; ++j) {
     const int protection = columns_.protection[j];
-    if (best.empty() || best.back().protection != protection) best.push_back({protection, kNever});
+    if (best.empty() || best.back().protection != protection)
+      best.push_back({protection, kNever, struck && masks(j)});
     best.back().time_s = std::min(best.back().time_s, times_[j]);
   }
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j)
-    best.push_back({segment.from_scratch[j], scratch_times_[segment.first_scratch + j]});
+    best.push_back({segment.from_scratch[j], scratch_times_[segment.first_scratch + j], false});
   for (std::size_t j = 0; j < segment.rejoining.size(); ++j)
-    best.push_back({segment.rejoining[j], rejoining_times_[segment.first_rejoining + j]});
+    best.push_back({segment.rejoining[j], rejoining_times_[segment.first_rejoining + j], struck});
 }
 
 bool UnitKernel::may_be_endless(std::size_t spare) const {

@@ -42,6 +42,7 @@ class UnitKernel {
   struct ProtectionTime {
     int protection = 0;
     double time_s = 0;
+    bool is_struck_too_often = false;  // faults::is_struck_too_often
   };
   // Every protection of the spares class.
   void best_times(std::size_t spare, std::vector<ProtectionTime>& best) const;
@@ -90,7 +91,8 @@ class UnitKernel {
   struct Cycles {
     std::vector<std::shared_ptr<const faults::CycleTable>> table;
     std::vector<const faults::CycleColumn*> source;
-    std::vector<double> patch_stacks, patch_steps, masked_s, losing, last_stacks;
+    std::vector<double> patch_stacks, patch_steps, masked_s, losing, leaving, last_stacks, end_stacks,
+        last_crowding;
     // By class of stacks, then cycle; classes that a cycle lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_crowding, class_entered;
     // Only where times must hold with a probability.
@@ -102,6 +104,7 @@ class UnitKernel {
   };
   struct Rate {
     std::size_t group = 0;
+    double unit_failures_per_s = 0;
     // By column, from the group's first on: faults::CycleRate, and faults::SpreadRate.
     std::vector<double> failure_rate, efficiency, interval, losing, cycle;
     std::vector<double> saving, lost, lost_squares, restart_more;
@@ -133,6 +136,11 @@ class UnitKernel {
   }
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
+  double most_unstruck_step_s(const Rate& rate) const;
+  bool is_struck(const Rate& rate) const {
+    return faults::is_struck_too_often(units_, rate.unit_failures_per_s, step_);
+  }
+  bool masks(std::size_t column) const { return cycles_.table[columns_.cycle[column]]->masks; }
   Rate rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
                   std::int64_t state_copies, const std::vector<faults::CycleSums>& unstepped,
                   Tables& tables) const;
@@ -150,7 +158,8 @@ class UnitKernel {
   double steps_ = 0;
   double step_s_ = 0;
   // By cycle.
-  std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, most_shared_, last_patch_s_;
+  std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, patch_rate_, again_, again_twice_;
+  std::vector<double> most_shared_, last_patch_s_, last_again_s_, left_share_;
   std::vector<double> full_step_s_, seconds_, gained_;
   std::vector<double> stay_steps_, up_steps_, step_squares_, before_, steps_before_;
   std::vector<double> times_;  // by column

@@ -24,6 +24,7 @@ Counts& Counts::operator+=(const Counts& other) {
   for (std::size_t rule = 0; rule < illegal.size(); ++rule) illegal[rule] += other.illegal[rule];
   out_of_memory += other.out_of_memory;
   non_finite += other.non_finite;
+  struck_too_often += other.struck_too_often;
   evaluated += other.evaluated;
   for (std::size_t bound = 0; bound < pruned.size(); ++bound) pruned[bound] += other.pruned[bound];
   return *this;

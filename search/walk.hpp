@@ -29,6 +29,7 @@ struct Counts {
   std::array<std::uint64_t, costmodel::kRules> illegal{};  // by Rule
   std::uint64_t out_of_memory = 0;
   std::uint64_t non_finite = 0;
+  std::uint64_t struck_too_often = 0;  // of those: faults::is_struck_too_often
 
   std::uint64_t evaluated = 0;
   std::array<std::uint64_t, 8> pruned{};  // by Bound

@@ -16,6 +16,7 @@
 #include "engine/same_plan.hpp"
 #include "engine/sweep_job.hpp"
 #include "engine/terminal.hpp"
+#include "faults/cycle_kernel.hpp"
 #include "inputs/diagnostics.hpp"
 #include "search/evaluate.hpp"
 
@@ -43,6 +44,14 @@ int refuse(const ExplainOptions& options, const search::Space& space, const sear
   const costmodel::Hardware& hardware = problem.hardware[static_cast<std::size_t>(plan.hardware)].hardware;
   std::string status = "not_finite";
   std::string reason = "failures come faster than progress: the training would never end";
+  if (outcome.verdict == search::Verdict::kNotFinite && outcome.is_struck_too_often) {
+    status = "struck_too_often";
+    reason = fmt::format(
+        "failures come every {:.2g} steps: what it takes to mask them is not known where they come more "
+        "often "
+        "than every {:g} steps",
+        outcome.steps_per_failure, faults::kFewestStepsPerFailure);
+  }
   if (outcome.verdict == search::Verdict::kIllegal) {
     status = costmodel::rule_name(outcome.rule);
     reason = costmodel::explain_rule(outcome.rule, problem.model, problem.recipe, plan.layout, hardware,

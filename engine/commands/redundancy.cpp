@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -92,8 +93,13 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
       .field("stacks", row.stacks)
       .field("availability", row.availability)
       .field("time_to_train_ratio", row.time_ratio)
-      .field("finishes", std::isfinite(row.time_ratio))
-      .field("checkpoint_interval_s", row.checkpoint_interval_s)
+      .field("known", row.is_known());
+  if (row.is_known()) {
+    json.field("finishes", std::isfinite(row.time_ratio));
+  } else {
+    json.key("finishes").null();
+  }
+  json.field("checkpoint_interval_s", row.checkpoint_interval_s)
       .field("checkpoint_every", row.checkpoint_every);
   if (row.deep_every > 0) json.field("shared_checkpoint_every", row.deep_every);
   if (simulated == nullptr) {
@@ -117,7 +123,7 @@ std::string to_json(const RedundancyStudy& study, const PlanSystem* planned,
                     const std::vector<std::string>& notes) {
   JsonWriter json;
   json.begin_object().field("schema", 1).field("groups", study.system.units).key("optimal_r");
-  const std::optional<int> best = optimal_redundancy(study, rows);
+  const std::optional<int> best = optimal_redundancy(study, rows, simulated);
   if (best) {
     json.value(*best);
   } else {
@@ -135,6 +141,23 @@ std::string to_json(const RedundancyStudy& study, const PlanSystem* planned,
   json.end_array().begin_array("notes");
   for (const std::string& note : notes) json.value(note);
   return json.end_array().end_object().take();
+}
+
+// Rows without closed forms.
+void add_unknown_note(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
+                      std::vector<std::string>& notes) {
+  const auto unknown =
+      std::count_if(rows.begin(), rows.end(), [](const RedundancyRow& row) { return !row.is_known(); });
+  if (unknown == 0) return;
+  const faults::Simulation& system = study.system;
+  const double step_s = system.step.fixed_s + system.step.per_stack_s;
+  const double mtbf_s = system.environment.group_mtbf_s / static_cast<double>(system.units);
+  notes.push_back(
+      fmt::format("failures come every {:.2g} steps: no closed form is good for the {} rows without a time, "
+                  "whose steps are "
+                  "patched over and over; --simulate plays them, with a checkpoint after every {}",
+                  mtbf_s / step_s, unknown,
+                  system.checkpoint_every > 0 ? fmt::format("{} steps", system.checkpoint_every) : "step"));
 }
 
 std::string number(double value, int digits) {
@@ -159,7 +182,7 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
   }
   table.right.assign(table.header.size(), true);
   table.right[0] = false;
-  const std::optional<int> best = optimal_redundancy(study, rows);
+  const std::optional<int> best = optimal_redundancy(study, rows, simulated);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const RedundancyRow& row = rows[i];
     const bool is_best = row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
@@ -191,7 +214,10 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
   text += fmt::format(
       "\ntime: time-to-train over that of one stack without failures. failures: endured in a cycle, the last "
       "included.\n");
-  if (!best) {
+  const bool known = std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.is_known(); });
+  if (!best && !known && simulated.empty()) {
+    text += "Which r is best is not known: --simulate plays the rows that no closed form knows.\n";
+  } else if (!best) {
     text += "None of checkpoints and SPARe ever finishes: failures come faster than progress.\n";
   } else if (*best == 0) {
     text += "Nothing fails: no redundancy and no checkpoints are needed.\n";
@@ -231,6 +257,7 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
     std::vector<std::string> notes = redundancy_notes(options, study);
     if (planned) notes.insert(notes.end(), planned->notes.begin(), planned->notes.end());
     if (!options.plot.empty()) write_file(options.plot, redundancy_plot(rows, simulated));
+    add_unknown_note(study, rows, notes);
     if (options.json) {
       print(to_json(study, planned ? &*planned : nullptr, rows, simulated, notes));
       return planned ? planned->status : int{kDone};

@@ -89,6 +89,7 @@ void write_counts(const search::Counts& counts, std::size_t front, JsonWriter& j
     json.field(costmodel::rule_name(static_cast<costmodel::Rule>(rule)), counts.illegal[rule]);
   }
   json.end_object().field("out_of_memory", counts.out_of_memory).field("non_finite", counts.non_finite);
+  json.field("struck_too_often", counts.struck_too_often);
   json.field("front", front);
 }
 

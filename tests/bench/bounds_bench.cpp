@@ -53,6 +53,7 @@ bool print(const char* what, const Held& held) {
 bool same_answer(const Harvest& a, const Harvest& b) {
   return a.front == b.front && a.counts.plans == b.counts.plans && a.counts.illegal == b.counts.illegal &&
          a.counts.out_of_memory == b.counts.out_of_memory && a.counts.non_finite == b.counts.non_finite &&
+         a.counts.struck_too_often == b.counts.struck_too_often &&
          a.least_memory_excess == b.least_memory_excess;
 }
 

@@ -27,10 +27,11 @@ struct Columns {
           {.group_mtbf_s = 2e6, .restart_s = 600, .save_s = 10, .detect_s = 60, .reorder_s = 0.2});
       const auto sums = faults::cycle_sums(table, column, {2.0, 30.0}, terms.masked_s);
       const auto rate = faults::cycle_rate(sums, terms);
-      const std::array<double, 12> values = {sums.work_rate,    sums.patch_steps,  sums.shared,
-                                             sums.shared_twice, sums.most_shared,  sums.last_patch_s,
-                                             sums.step_s,       rate.failure_rate, rate.efficiency,
-                                             rate.interval,     rate.losing,       rate.cycle};
+      const std::array<double, 17> values = {
+          sums.work_rate,    sums.patch_steps, sums.shared,       sums.shared_twice, sums.most_shared,
+          sums.last_patch_s, sums.step_s,      rate.failure_rate, rate.efficiency,   rate.interval,
+          rate.losing,       rate.cycle,       sums.patch_rate,   sums.again,        sums.again_twice,
+          sums.last_again_s, sums.left_share};
       for (std::size_t i = 0; i < values.size(); ++i) arrays[i].push_back(values[i]);
     }
     times.resize(count);
@@ -40,8 +41,13 @@ struct Columns {
             .patch_steps = arrays[1].data(),
             .shared = arrays[2].data(),
             .shared_twice = arrays[3].data(),
+            .patch_rate = arrays[12].data(),
+            .again = arrays[13].data(),
+            .again_twice = arrays[14].data(),
             .most_shared = arrays[4].data(),
             .last_patch_s = arrays[5].data(),
+            .last_again_s = arrays[15].data(),
+            .left_share = arrays[16].data(),
             .step_s = arrays[6].data(),
             .seconds = nullptr,
             .gained = nullptr};
@@ -55,7 +61,7 @@ struct Columns {
   }
 
   std::vector<faults::CycleTable> tables;
-  std::array<std::vector<double>, 12> arrays;
+  std::array<std::vector<double>, 17> arrays;
   std::vector<double> times;
 };
 

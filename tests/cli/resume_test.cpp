@@ -125,7 +125,7 @@ TEST_CASE("a checkpoint cut short or foreign is refused in words") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep());
   std::filesystem::create_directories(folder / "out");
-  spew(folder / "out/sweep.checkpoint", "trainfront-checkpoint 1 500 00");
+  spew(folder / "out/sweep.checkpoint", "trainfront-checkpoint 2 500 00");
   const Ended cut = run_program(sweep_words(folder, "out", 1));
   CHECK(cut.status == 2);
   CHECK(cut.err.find("--fresh") != std::string::npos);

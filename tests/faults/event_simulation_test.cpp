@@ -84,6 +84,22 @@ TEST_CASE("a burst that takes all hosts of a type ends the cycle, however redund
   CHECK(simulate(setup, 0).restarts == 1);
 }
 
+TEST_CASE("a voluntary restart that becomes due in a restart begins it anew") {
+  Simulation setup = small_run({Scheme::kElastic});
+  setup.protection.k_max = 1;
+  setup.law.failures_in_restart = true;
+  setup.steps = 10;
+  setup.checkpoint_every = 0;
+  // In the first step: noticed, reordered, done again by 31 units, saved in 8 s. Into the restart of 300 s,
+  // less the 5 s to notice, falls another failure 100 s after its start.
+  const double saved_s = 6.5 + 5.2 + 0.5 + 6 * 32.0 / 31 + 8;
+  setup.trace = {{3, 1}, {saved_s + 100, 1}};
+  const SimulatedRun run = simulate(setup, 0);
+  CHECK(run.restarts_s == doctest::Approx(100 + 300));
+  CHECK(run.time_s == doctest::Approx(saved_s + 400 + 9 * 6.5));
+  CHECK(run.voluntary_restarts == 1);
+}
+
 TEST_CASE("an elastic run takes repaired units back") {
   Simulation setup = small_run({Scheme::kElastic});
   setup.steps = 20;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "faults/incomplete_gamma.hpp"
@@ -90,6 +91,73 @@ TEST_CASE("closed forms meet the simulated time within the noise of the simulati
             100 * fast_error / n, " %, noise ", 100 * noise / n, " %");
     CHECK(error / n < (steps_per_mtbf < 20 ? 0.01 : 0.003) + noise / n);
     if (steps_per_mtbf >= 20) CHECK(fast_error / n < 0.003 + noise / n);
+  }
+}
+
+TEST_CASE("the search's form is within 1 % of simulated runs at five steps per MTBF, Weibull failures too") {
+  const FailureLaw weibull{0.78, false, false};
+  std::vector<Case> settings = cases();
+  settings.push_back({{Scheme::kSpare, 2}, 200, weibull});
+  settings.push_back({{Scheme::kSpare, 6}, 200, weibull});
+  settings.push_back({{Scheme::kReplication, 4}, 200, weibull});
+  settings.push_back({settings[7].protection, 200, weibull});  // elastic
+  settings.push_back({settings[8].protection, 200, weibull});  // sub-shards
+  for (const bool clustered : {false, true}) {
+    double error = 0;
+    double noise = 0;
+    double count = 0;
+    for (const Case& c : settings) {
+      if ((c.law.weibull_shape != 1) != clustered) continue;
+      Simulation setup = setup_of(c, 5);
+      const CycleTable table = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
+      const double form_s = run_time(table, setup.step, setup.environment, 1).time_s;
+      setup.checkpoint_every = std::max<std::int64_t>(
+          c.protection.k_max > 0 ? 0 : 1, best_checkpoint_steps(table, setup.step, setup.environment));
+      setup.steps = 30'000;
+      std::vector<double> times;
+      for (std::int64_t number = 0; number < 6; ++number)
+        times.push_back(simulate(setup, number).time_s / static_cast<double>(setup.steps));
+      const Mean simulated = mean_of(times);
+      error += std::abs(form_s / simulated.value - 1);
+      noise += simulated.standard_error / simulated.value;
+      ++count;
+    }
+    MESSAGE(std::string(clustered ? "Weibull" : "exponential"), ": mean error ", 100 * error / count,
+            " %, noise ", 100 * noise / count, " %");
+    CHECK(error / count < 0.01);
+    CHECK(noise / count < 0.004);
+  }
+}
+
+TEST_CASE("the chain holds where every step is struck again and again") {
+  Case c = cases()[3];
+  c.law.rate_falls = false;
+  Simulation setup = setup_of(c, 0.25);
+  setup.steps = 200;
+  const PreciseTime closed = precise_time(setup);
+  CHECK(closed.checkpoint_every == 1);
+  setup.checkpoint_every = 1;
+  std::vector<double> times;
+  for (std::int64_t number = 0; number < 8; ++number) times.push_back(simulate(setup, number).time_s);
+  const Mean simulated = mean_of(times);
+  CHECK(std::abs(closed.time_s - simulated.value) < 4 * simulated.standard_error);
+  setup.checkpoint_every = -1;
+  for (const double steps_per_mtbf : {0.1, 1e-3, 1e-6}) {  // a thousandfold slowdown
+    setup.environment.group_mtbf_s = steps_per_mtbf * static_cast<double>(c.n);
+    CHECK(std::isinf(precise_time(setup).time_s));
+  }
+  setup.law.weibull_shape = 0.78;
+  CHECK(std::isnan(precise_time(setup).time_s));
+}
+
+TEST_CASE("plans that mask failures are evaluated down to two steps per MTBF") {
+  for (const Case& c : cases()) {
+    Simulation setup = setup_of(c, 2.001);
+    const CycleTable table = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
+    CHECK(std::isfinite(run_time(table, setup.step, setup.environment, 1).time_s));
+    setup = setup_of(c, 1.999);
+    const CycleTable struck = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
+    CHECK(std::isinf(run_time(struck, setup.step, setup.environment, 1).time_s) == struck.masks);
   }
 }
 

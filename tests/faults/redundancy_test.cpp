@@ -79,6 +79,28 @@ TEST_CASE("where nothing ever finishes there is no optimum") {
   CHECK_FALSE(optimal_redundancy(setup, rows).has_value());
 }
 
+TEST_CASE("where no closed form is good a row says so, and the optimum waits for the trials") {
+  RedundancyStudy setup = study();
+  setup.system.law.weibull_shape = 0.78;
+  setup.system.environment = {60 * 12.0, 60, 5, 0, 0.2};  // a failure in less than every step
+  setup.system.steps = 200;
+  const auto rows = redundancy_rows(setup);
+  std::vector<RedundancySimulated> simulated;
+  for (const RedundancyRow& row : rows) {
+    const bool patched = row.kind == RowKind::kSpare || row.kind == RowKind::kStacked;
+    CHECK(row.is_known() != patched);
+    CHECK((row.is_known() || row.checkpoint_every == 1));
+    simulated.push_back(
+        summarize(std::vector{redundancy_trial(setup, row, 0), redundancy_trial(setup, row, 1)}));
+  }
+  CHECK_FALSE(optimal_redundancy(setup, rows).has_value());
+  const auto best = optimal_redundancy(setup, rows, simulated);
+  REQUIRE(best.has_value());
+  CHECK(*best > 1);
+  setup.system.environment.group_mtbf_s = 60 * 22.0;
+  for (const RedundancyRow& row : redundancy_rows(setup)) CHECK(row.is_known());
+}
+
 TEST_CASE("today's clusters want checkpoints, restarts of an hour every five minutes want SPARe") {
   RedundancyStudy setup = study();
   // 128 groups of 128 GPUs; 419 interruptions in 54 days.

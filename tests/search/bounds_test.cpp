@@ -37,7 +37,7 @@ TEST_CASE("The kernel gives the bits of faults::run_time for every protection, r
         for (std::size_t spare = 0; spare < sample.setup.spares.size(); ++spare) {
           kernel.best_times(spare, got);
           double least_s = kInfinity;
-          for (const auto& [number, time_s] : got) {
+          for (const auto& [number, time_s, is_struck_too_often] : got) {
             const auto& protection = problem.protections[static_cast<std::size_t>(number)];
             const bool masks = part.is_masking();
             const faults::FailingUnit unit =
@@ -54,6 +54,7 @@ TEST_CASE("The kernel gives the bits of faults::run_time for every protection, r
             const faults::RunTime run =
                 faults::run_time(table, step, environment, 1e5, chance_of(problem.goal));
             REQUIRE(time_s == run.time_s);
+            REQUIRE((!is_struck_too_often || time_s == kInfinity));
             REQUIRE(run.time_s >= run.spread.mean_s);
             held += run.time_s > run.spread.mean_s;
             least_s = std::min(least_s, time_s);

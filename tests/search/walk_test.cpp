@@ -31,6 +31,7 @@ Harvest one_by_one(const Space& space) {
       }
       case Verdict::kNotFinite:
         ++harvest.counts.non_finite;
+        harvest.counts.struck_too_often += outcome.is_struck_too_often ? 1 : 0;
         ++harvest.counts.evaluated;
         break;
       case Verdict::kFeasible:
@@ -48,6 +49,7 @@ void check_same_answer(const Harvest& got, const Harvest& want) {
   CHECK(got.counts.illegal == want.counts.illegal);
   CHECK(got.counts.out_of_memory == want.counts.out_of_memory);
   CHECK(got.counts.non_finite == want.counts.non_finite);
+  CHECK(got.counts.struck_too_often == want.counts.struck_too_often);
   CHECK(got.least_memory_excess == want.least_memory_excess);
   const auto& pruned = got.counts.pruned;
   CHECK(got.counts.evaluated + std::accumulate(pruned.begin(), pruned.end(), std::uint64_t{0}) ==
@@ -71,11 +73,13 @@ constexpr int kProblems = 200;
 TEST_CASE(
     "A walk gives the front and the counts of evaluating every plan by itself, with bounds and without") {
   RandomProblems problems{1};
-  std::uint64_t feasible = 0, out_of_memory = 0, non_finite = 0, illegal = 0, pruned = 0;
+  std::uint64_t feasible = 0, out_of_memory = 0, non_finite = 0, struck = 0, illegal = 0, pruned = 0;
   std::uint64_t pruned_with_probability = 0;
   for (int i = 0; i < kProblems; ++i) {
     CAPTURE(i);
-    const Space space{problems.next()};
+    Problem problem = problems.next();
+    if (i % 8 == 0) problem.failures.node_mtbf_s = 60;  // steps are struck again and again
+    const Space space{problem};
     const Harvest want = one_by_one(space);
     const Harvest brute = walk_all(space, true);
     check_same_answer(brute, want);
@@ -86,16 +90,19 @@ TEST_CASE(
     feasible += want.counts.evaluated - want.counts.non_finite;
     out_of_memory += want.counts.out_of_memory;
     non_finite += want.counts.non_finite;
+    struck += want.counts.struck_too_often;
     illegal += sum_of_reasons(want.counts) - want.counts.out_of_memory;
     pruned += want.counts.evaluated - bounded.counts.evaluated;
     if (space.problem().goal.probability)
       pruned_with_probability += want.counts.evaluated - bounded.counts.evaluated;
   }
   MESSAGE("plans feasible " << feasible << ", out of memory " << out_of_memory << ", not finite "
-                            << non_finite << ", illegal " << illegal << ", pruned " << pruned);
+                            << non_finite << " (" << struck << " struck too often), illegal " << illegal
+                            << ", pruned " << pruned);
   CHECK(feasible > 1000);
   CHECK(out_of_memory > 1000);
   CHECK(non_finite > 1000);
+  CHECK(struck > 100);
   CHECK(illegal > 1000);
   CHECK(pruned > 1000);
   CHECK(pruned_with_probability > 1000);
