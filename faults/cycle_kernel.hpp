@@ -23,6 +23,7 @@ struct EnvironmentTerms {
   double masked_s = 0;  // stop for a masked failure besides its patch
   double deep_save_s = 0;
   double deep_share = 0;
+  double deep_restart_s = 0;  // of restart_s its share is in it
 };
 
 inline EnvironmentTerms environment_terms(const Environment& environment) {
@@ -34,6 +35,7 @@ inline EnvironmentTerms environment_terms(const Environment& environment) {
   terms.masked_s = environment.detect_s + environment.reorder_s;
   terms.deep_save_s = environment.deep_save_s;
   terms.deep_share = environment.deep_share;
+  terms.deep_restart_s = environment.deep_restart_s;
   return terms;
 }
 

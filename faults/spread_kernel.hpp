@@ -61,6 +61,10 @@ struct SpreadRate {
   double lost = 0;     // by an end that loses work, mean and mean square, in mean steps of a cycle
   double lost_squares = 0;
   double restart_more = 0;  // s by which a restart is longer than a voluntary one
+  // Restarts are longer where the quick checkpoint is destroyed, and more is lost then: a variance, in s^2,
+  // and one per second of a mean cycle.
+  double restart_variance = 0;
+  double restart_lost = 0;
 };
 
 inline SpreadRate spread_rate(const CycleColumn& column, const CycleSums& c, const EnvironmentTerms& e) {
@@ -77,6 +81,9 @@ inline SpreadRate spread_rate(const CycleColumn& column, const CycleSums& c, con
   rate.lost = (quick * interval + e.deep_share * deep_interval) / 2;
   rate.lost_squares = (quick * interval * interval + e.deep_share * deep_interval * deep_interval) / 3;
   rate.restart_more = e.restart_s - e.voluntary_s;
+  const double longer_s = e.deep_share * e.deep_restart_s;
+  rate.restart_variance = longer_s * quick * e.deep_restart_s;
+  rate.restart_lost = 2 * longer_s * (deep_interval / 2 - rate.lost);
   return rate;
 }
 
@@ -99,10 +106,11 @@ inline Moments moments(const CycleSums& c, const SpreadSums& q, const CycleRate&
   const double cycle_s = rho * gross / f;
   const double lost_s = cycle_s * spread.lost;
   const double lost_variance = cycle_s * cycle_s * spread.lost_squares - lost_s * lost_s;
+  const double restart_variance = spread.restart_variance + cycle_s * spread.restart_lost;
   const double end_s = spread.restart_more + lost_s;
   const double losing = c.losing;
-  const double variance =
-      (up > 0 ? up / (f * f) : 0) + losing * (lost_variance + (1 - losing) * end_s * end_s);
+  const double variance = (up > 0 ? up / (f * f) : 0) +
+                          losing * (lost_variance + restart_variance + (1 - losing) * end_s * end_s);
   Moments result;
   result.cycles = steps * f / (gross * rate.efficiency);
   result.variance = result.cycles * variance;

@@ -226,6 +226,8 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
   const double* __restrict lost = spreads.lost;
   const double* __restrict lost_squares = spreads.lost_squares;
   const double* __restrict restart_more = spreads.restart_more;
+  const double* __restrict restart_variance = spreads.restart_variance;
+  const double* __restrict restart_lost = spreads.restart_lost;
   double* __restrict times = out;
   TRAINFRONT_ARRAYS_ARE_APART
   for (std::size_t j = 0; j < columns; ++j) {
@@ -246,7 +248,8 @@ void hold_times(std::size_t columns, const SumArrays& sums, const SpreadSumArray
     rate.failure_rate = failure_rate[j];
     rate.efficiency = efficiency[j];
     const faults::SpreadSums q{stay_steps[j], up_steps[j], step_squares[j]};
-    const faults::SpreadRate spread{up_squares[j], saving[j], lost[j], lost_squares[j], restart_more[j]};
+    const faults::SpreadRate spread{up_squares[j],   saving[j],           lost[j],        lost_squares[j],
+                                    restart_more[j], restart_variance[j], restart_lost[j]};
     const double mean_s = times[j];
     times[j] = faults::time_to_hold(mean_s, faults::moments(c, q, rate, spread, steps, mean_s), deviate);
   }

@@ -87,6 +87,8 @@ struct SpreadArrays {
   const double* lost = nullptr;
   const double* lost_squares = nullptr;
   const double* restart_more = nullptr;
+  const double* restart_variance = nullptr;
+  const double* restart_lost = nullptr;
 };
 
 // Turns the means that run_times gave into times that hold with a probability.

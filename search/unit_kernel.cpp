@@ -69,7 +69,7 @@ std::size_t UnitKernel::bytes() const {
     bytes += bytes_of(*array);
   bytes += 19 * bytes_of(work_rate_);  // and the other sums
   for (const Rate& rate : rates_)
-    bytes += sizeof(rate) + (chance_ ? 9 : 5) * bytes_of(rate.failure_rate) +
+    bytes += sizeof(rate) + (chance_ ? 11 : 5) * bytes_of(rate.failure_rate) +
              bytes_of(rate.from_scratch, rate.rejoining);
   return bytes;
 }
@@ -224,6 +224,8 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
     rate.lost.push_back(spread.lost);
     rate.lost_squares.push_back(spread.lost_squares);
     rate.restart_more.push_back(spread.restart_more);
+    rate.restart_variance.push_back(spread.restart_variance);
+    rate.restart_lost.push_back(spread.restart_lost);
   }
   for (const Segment& segment : groups_[group].segments) {
     for (int protection : segment.from_scratch) rate.from_scratch.push_back(terms_of(protection));
@@ -342,7 +344,9 @@ void UnitKernel::hold(const Rate& rate) {
                                   .saving = rate.saving.data() + first,
                                   .lost = rate.lost.data() + first,
                                   .lost_squares = rate.lost_squares.data() + first,
-                                  .restart_more = rate.restart_more.data() + first};
+                                  .restart_more = rate.restart_more.data() + first,
+                                  .restart_variance = rate.restart_variance.data() + first,
+                                  .restart_lost = rate.restart_lost.data() + first};
     hold_times(run.count, sums(run.cycle), spread_sums(run.cycle), arrays_of(rate, first), spreads, steps_,
                chance_->deviate, times_.data() + run.column);
   }

@@ -107,7 +107,7 @@ class UnitKernel {
     double unit_failures_per_s = 0;
     // By column, from the group's first on: faults::CycleRate, and faults::SpreadRate.
     std::vector<double> failure_rate, efficiency, interval, losing, cycle;
-    std::vector<double> saving, lost, lost_squares, restart_more;
+    std::vector<double> saving, lost, lost_squares, restart_more, restart_variance, restart_lost;
     // By protection that has no cycles, in segment order.
     std::vector<faults::EnvironmentTerms> from_scratch;
     std::vector<faults::RejoinTerms> rejoining;
