@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "costmodel/norm_sum.hpp"
+
 namespace trainfront::costmodel {
 namespace {
 
@@ -29,9 +31,11 @@ double exposed_after(double total_s, double buckets, double compute_s, double hi
   return each + (buckets - 1) * std::max(0.0, each - hidden * compute_s / buckets);
 }
 
-double exposed_gathers(double communication_s, double units, double compute_s, double unhidden) {
+double exposed_gathers(double communication_s, double units, double compute_s, double unhidden, double norm) {
   const double gather = communication_s / units;
-  const double prefetched = gather + (units - 1) * std::max(0.0, gather - compute_s / units);
+  const double compute = compute_s / units;
+  const double beyond = norm > 0 ? norm_sum(gather, compute, norm) - compute : gather - compute;
+  const double prefetched = gather + (units - 1) * std::max(0.0, beyond);
   return unhidden * communication_s + (1 - unhidden) * prefetched;
 }
 

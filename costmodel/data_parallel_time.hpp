@@ -17,8 +17,9 @@ double exposed_after(double total_s, double buckets, double compute_s, double hi
 
 // Fully sharded parameters (ZeRO-3, FSDP), `units` equal blocks: each is gathered before it computes, one
 // ahead. Returns what gathering (and, backward, scattering) adds to the compute; `unhidden` is the share of
-// communication that prefetch fails to hide.
-double exposed_gathers(double communication_s, double units, double compute_s, double unhidden);
+// communication that prefetch fails to hide. A block's gather and the compute beside it take
+// (gather^norm + compute^norm)^(1/norm) together; norm 0 stands for the larger of both.
+double exposed_gathers(double communication_s, double units, double compute_s, double unhidden, double norm);
 
 // Ranks that hold copies of the same parameters, and how ZeRO shards over them.
 struct ReplicaGroup {

@@ -108,6 +108,7 @@ struct FrameworkProfile {
   double sharded_reduce_hidden = 1;  // the same under ZeRO-1 and 2
   bool parameter_gather_overlaps = true;  // ZeRO-1's gathers run under the next forward
   double fsdp_exposed = 0;                // ZeRO-3: share of gathers and scatters that prefetch fails to hide
+  double fsdp_norm = 0;  // the rest beside compute: (gather^q + compute^q)^(1/q); 0: the larger of both
   bool reduces_every_micro_batch = false;  // ZeRO-2
   double bucket_bytes = 40e6 * 4;          // gradient bucket
   double bucket_bytes_per_rank = 1e6 * 4;  // a bucket holds at least this times the data-parallel ranks

@@ -40,9 +40,10 @@ StageEnds stage_ends(const LayoutCost& cost, const ReplicaCosts& replicas, const
 
   StageEnds ends;
   if (replicas.every_micro_batch && layout.zero == 3) {
-    ends.every_forward_s = exposed_gathers(gather_s, cost.units, forward_s, framework.fsdp_exposed);
-    ends.every_backward_s =
-        exposed_gathers(gather_s + reduce_s, cost.units, backward_s, framework.fsdp_exposed);
+    ends.every_forward_s =
+        exposed_gathers(gather_s, cost.units, forward_s, framework.fsdp_exposed, framework.fsdp_norm);
+    ends.every_backward_s = exposed_gathers(gather_s + reduce_s, cost.units, backward_s,
+                                            framework.fsdp_exposed, framework.fsdp_norm);
   } else {
     const double buckets =
         std::max(1.0, held.dense / dense.bucket + (held.expert > 0 ? held.expert / expert.bucket : 0));

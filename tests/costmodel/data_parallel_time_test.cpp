@@ -16,10 +16,13 @@ TEST_CASE("four buckets behind compute: the last one is exposed, and what each l
 }
 
 TEST_CASE("prefetched gathers cost the first, and what later ones exceed the compute by") {
-  CHECK(exposed_gathers(4, 4, 8, 0) == 1);
-  CHECK(exposed_gathers(8, 4, 4, 0) == 5);
-  CHECK(exposed_gathers(8, 4, 1e9, 1) == 8);
-  CHECK(exposed_gathers(8, 4, 1e9, 0.5) == 5);
+  CHECK(exposed_gathers(4, 4, 8, 0, 0) == 1);
+  CHECK(exposed_gathers(8, 4, 4, 0, 0) == 5);
+  CHECK(exposed_gathers(8, 4, 1e9, 1, 0) == 8);
+  CHECK(exposed_gathers(8, 4, 1e9, 0.5, 0) == 5);
+  // Norm 2: gathers of 3 beside compute of 4 take 5 together, 1 more than the compute; the first is bare.
+  CHECK(exposed_gathers(12, 4, 16, 0, 2) == doctest::Approx(3 + 3 * 1));
+  CHECK(exposed_gathers(0, 4, 16, 0, 2) == 0);
 }
 
 TEST_CASE("dense copies lie over cp x dp, experts over what their grid leaves") {
