@@ -38,7 +38,7 @@ std::string counts_by_reason(const search::Counts& counts) {
   };
   add(counts.out_of_memory, "do not fit into memory");
   add(counts.non_finite - counts.struck_too_often, "would never end (failures come faster than progress)");
-  add(counts.struck_too_often, "are struck too often (a failure in less than every second step)");
+  add(counts.struck_too_often, "are struck too often (failures come more often than every two steps)");
   for (std::size_t rule = 0; rule < counts.illegal.size(); ++rule) {
     const auto broken = costmodel::rule_name(static_cast<costmodel::Rule>(rule));
     add(counts.illegal[rule], fmt::format("are illegal ({})", broken));

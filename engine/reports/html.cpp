@@ -85,7 +85,7 @@ std::string counts_list(const search::Counts& counts) {
   item(counts.plans, "plans in all");
   item(counts.out_of_memory, "do not fit into memory");
   item(counts.non_finite - counts.struck_too_often, "would never end: failures come faster than progress");
-  item(counts.struck_too_often, "are struck too often: by a failure in less than every second step");
+  item(counts.struck_too_often, "are struck too often: failures come more often than every two steps");
   for (std::size_t rule = 0; rule < counts.illegal.size(); ++rule) {
     item(counts.illegal[rule],
          fmt::format("are illegal: {}", costmodel::rule_name(static_cast<costmodel::Rule>(rule))));
