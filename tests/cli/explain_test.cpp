@@ -112,3 +112,38 @@ TEST_CASE("a goal that no plan meets ends explain and redundancy with status 3, 
   CHECK(json::parse(redundancy.out)["status"] == "budget_missed");
   CHECK(redundancy.err.find("stays within the budget") != std::string::npos);
 }
+
+TEST_CASE("plans that are struck more often than every two steps are counted apart, and explain says so") {
+  const Folder folder;
+  spew(folder / "s.toml", R"([model]
+name = "llama-3.1-8b"
+[recipe]
+tokens = 15e12
+sequence_length = 8192
+global_batch = [8192]
+precision = "bf16"
+[layout]
+framework = "megatron"
+tp = [8]
+pp = [1]
+cp = [1]
+zero = [0]
+micro_batch = [1]
+[cluster]
+devices = ["h200-sxm"]
+gpus = [64]
+[failures]
+protection = ["spare"]
+r = [4]
+node_mtbf = "10m"
+)");
+  const Ended sweep = run_program({"sweep", folder / "s.toml", "--output", folder / "out"});
+  CHECK(sweep.status == 3);
+  CHECK(sweep.err.find("struck too often") != std::string::npos);
+  const json counts = json::parse(slurp(folder / "out/front.json"))["counts"];
+  CHECK(counts["struck_too_often"] == counts["non_finite"]);
+  CHECK(counts["struck_too_often"] > 0);
+  const Ended explained = run_program({"explain", folder / "s.toml", "--plan", "0", "--json"});
+  CHECK(explained.status == 3);
+  CHECK(json::parse(explained.out)["reason"] == "struck_too_often");
+}
