@@ -134,7 +134,7 @@ inline double gamma_quantile(double mean_s, const Moments& m, double deviate) {
 // the last bit.
 inline double time_to_hold(double mean_s, const Moments& m, double deviate) {
   const double quantile = gamma_quantile(mean_s, m, deviate);
-  return (quantile > mean_s) & (quantile < std::numeric_limits<double>::infinity()) ? quantile : mean_s;
+  return ((quantile > mean_s) & (quantile < std::numeric_limits<double>::infinity())) ? quantile : mean_s;
 }
 
 // Without protection: failures before the first run without one are geometric; each takes a time that the

@@ -7,7 +7,7 @@
 
 // One copy for every width of vectors, chosen when the program starts. All of them round alike: no operation
 // is contracted or reordered. (The loader's choice does not get along with sanitizers.)
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(TRAINFRONT_SANITIZED)
 #define TRAINFRONT_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TRAINFRONT_VECTOR_CLONES
