@@ -212,14 +212,13 @@ bool BlockWalk::prune(ProtectionPart& part, Step& step) {
   const double work_s = steps_[step.batch] * known.time_s;
   if (!(work_s >= part.dominated_work_at_least_overhead(known.stack_share, dominated_)))
     return prune_by_step(part, step);
-  double most_step_s = kNever;
-  double most_work_s = kNever;
-  if (!part.progress_is_known(work_s, most_work_s, most_step_s)) {
-    most_step_s = time_of(step).with_stacks(1);
-    most_work_s = steps_[step.batch] * most_step_s;
-    if (!part.progress_is_known(work_s, most_work_s, most_step_s) || is_odd(part, *step.time)) return false;
+  double step_s = kNever;
+  if (!part.progress_is_known(work_s, kNever, step_s)) {
+    step_s = time_of(step).with_stacks(1);
+    const double most_work_s = steps_[step.batch] * step_s;
+    if (!part.progress_is_known(work_s, most_work_s, step_s) || is_odd(part, *step.time)) return false;
   }
-  count_pruned(part, Bound::kFlush, work_s);
+  count_pruned(part, Bound::kFlush, work_s, step_s);
   return true;
 }
 
@@ -230,19 +229,21 @@ bool BlockWalk::prune_by_step(ProtectionPart& part, Step& step) {
   if (is_odd(part, time) || !part.progress_is_known(work_s, work_s, step_s)) return false;
   const double stack_share = time.per_stack_s / step_s;
   if (work_s >= part.dominated_work_at_least_overhead(stack_share, dominated_)) {
-    count_pruned(part, Bound::kStep, work_s);
+    count_pruned(part, Bound::kStep, work_s, step_s);
     return true;
   }
   if (work_s >= part.dominated_work(stack_share, dominated_)) {
-    count_pruned(part, Bound::kProtection, work_s);
+    count_pruned(part, Bound::kProtection, work_s, step_s);
     return true;
   }
   return false;
 }
 
-void BlockWalk::count_pruned(ProtectionPart& part, Bound bound, double work_s) {
+void BlockWalk::count_pruned(const ProtectionPart& part, Bound bound, double work_s, double step_s) {
   harvest_.counts.pruned[static_cast<std::size_t>(bound)] += part.legal();
-  harvest_.counts.non_finite += part.endless(work_s);
+  const ProtectionPart::Endless endless = part.endless(work_s, step_s);
+  harvest_.counts.non_finite += endless.all;
+  harvest_.counts.struck_too_often += endless.struck;
 }
 
 void BlockWalk::evaluate(ProtectionPart& part, Step& step) {

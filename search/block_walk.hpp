@@ -64,7 +64,7 @@ class BlockWalk {
   void keep_neighbour(std::size_t cell, const UnitKernel& kernel, std::uint64_t step);
   void count_endless(std::size_t cell, const UnitKernel& kernel);
   void count_illegal(costmodel::Rule rule, std::uint64_t plans);
-  void count_pruned(ProtectionPart& part, Bound bound, double work_s);
+  void count_pruned(const ProtectionPart& part, Bound bound, double work_s, double step_s);
   const costmodel::LayoutCost& cost();
   const Flush& flush(std::size_t batch);
   const costmodel::StepTime& time_of(Step& step);

@@ -29,10 +29,12 @@ MildFailures::MildFailures(const BlockSetup& setup, const faults::FailingUnit& u
 
 double MildFailures::most_step_s(const NodeFailures& node, int number) const {
   constexpr double kRounding = 1 - 1e-9;
+  return std::min(most_progressing_step_s(node, number), kRounding * struck_from_s(node));
+}
+
+double MildFailures::struck_from_s(const NodeFailures& node) const {
   const double failures = units_ / unit_mtbf_s(node.events_per_s(), unit_);
-  if (!(failures > 0)) return kNever;
-  return std::min(most_progressing_step_s(node, number),
-                  kRounding / (faults::kFewestStepsPerFailure * failures));
+  return failures > 0 ? 1 / (faults::kFewestStepsPerFailure * failures) : kNever;
 }
 
 double MildFailures::most_progressing_step_s(const NodeFailures& node, int number) const {
@@ -41,6 +43,7 @@ double MildFailures::most_progressing_step_s(const NodeFailures& node, int numbe
   const faults::EnvironmentTerms terms = faults::environment_terms(environment);
   Costs costs;
   costs.failures = units_ / unit_mtbf_s(node.events_per_s(), unit_);
+  if (!(costs.failures > 0)) return kNever;
   const double waits_s = most_wait_s(setup_.problem.failures, protection, setup_.nodes);
   costs.restarts =
       costs.failures * (std::max(terms.restart_s + environment.deep_restart_s, terms.voluntary_s) + waits_s);

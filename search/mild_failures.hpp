@@ -18,6 +18,10 @@ class MildFailures {
   // T(1) up to which a protection that masks failures makes progress where nodes fail so often, and is not
   // struck too often; below 0: not known.
   double most_step_s(const NodeFailures& node, int protection) const;
+  // The same if it is struck too often or not.
+  double most_progressing_step_s(const NodeFailures& node, int protection) const;
+  // T(1) from which on those that mask failures are struck too often (faults::is_struck_too_often).
+  double struck_from_s(const NodeFailures& node) const;
 
  private:
   struct Costs {  // per second of training, but for the two times
@@ -27,7 +31,6 @@ class MildFailures {
     double save_s = 0;
     double deep_save_s = 0;
   };
-  double most_progressing_step_s(const NodeFailures& node, int protection) const;
   double kept_of_saves(const Costs& costs, double losing) const;
   double at_the_first_loss(const Costs& costs, double losing) const;
   double replicated(const Costs& costs) const;

@@ -138,54 +138,58 @@ void ProtectionPart::learn_certainty(double step_s) {
   const double long_step_s = std::max(4 * step_s, 300.0);
   const auto learn = [this, long_step_s] {
     const MildFailures mild(setup_, unit_, tables_);
-    double most_step_s = kNever;  // of those that need no tables
+    std::vector<Certainty> by_cell(setup_.cells.size());
     ProtectionLists doubtful(protections_.size());
     for (std::size_t spare = 0; spare < protections_.size(); ++spare) {
       for (int number : protections_[spare]) {
-        double most_s = masking_ ? kNever : 0;
-        for (const RateClass& rate : setup_.rates)
-          most_s = std::min(most_s, mild.most_step_s(rate.node, number));
-        if (most_s < long_step_s) {
-          doubtful[spare].push_back(number);
-        } else {
-          most_step_s = std::min(most_step_s, most_s);
-        }
+        const std::vector<Certainty> by_rate = certainties_without_tables(mild, number, long_step_s);
+        if (by_rate.empty()) doubtful[spare].push_back(number);
+        for (std::size_t rate = 0; rate < by_rate.size(); ++rate)
+          by_cell[rate * setup_.spares.size() + spare].add(by_rate[rate]);
       }
     }
     const UnitKernel asked(setup_, doubtful, unit_, state_copies_, tables_);
-    std::vector<Certainty> by_cell;
-    for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
-      by_cell.push_back(is_used(cell)
-                            ? asked.certainty(cell / setup_.spares.size(), cell % setup_.spares.size())
-                            : Certainty{.most_step_s = kNever, .most_work_s = kNever});
-      by_cell.back().most_step_s = std::min(by_cell.back().most_step_s, most_step_s);
-    }
+    for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell)
+      if (is_used(cell))
+        by_cell[cell].add(asked.certainty(cell / setup_.spares.size(), cell % setup_.spares.size()));
     return by_cell;
   };
   certainty_ = tables_.certainty(key(), learn);
 }
 
-bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, double most_step_s) {
+// By failure rate what is certain of a protection whose failures are mild, at each of them, up to steps that
+// are long or struck too often; else none.
+std::vector<Certainty> ProtectionPart::certainties_without_tables(const MildFailures& mild, int protection,
+                                                                  double long_step_s) const {
+  std::vector<Certainty> by_rate;
+  if (!masking_ || unit_.units < 2) return by_rate;
+  for (const RateClass& rate : setup_.rates) {
+    const double most_step_s = mild.most_progressing_step_s(rate.node, protection);
+    const double struck_from_s = mild.struck_from_s(rate.node);
+    if (most_step_s < std::min(long_step_s, struck_from_s)) return {};
+    by_rate.push_back({.most_masking_step_s = most_step_s, .struck_from_s = struck_from_s, .masking = 1});
+  }
+  return by_rate;
+}
+
+bool ProtectionPart::progress_is_known(double least_work_s, double most_work_s, double step_s) {
   if (!std::isfinite(least_work_s)) return false;
-  if (most_step_s <= mild_step_s_) return true;
-  if (masking_ && !std::isfinite(most_step_s)) return false;  // the tables can wait until the step is known
-  if (!certainty_) learn_certainty(masking_ ? most_step_s : 0);
+  if (step_s <= mild_step_s_) return true;
+  if (masking_ && !std::isfinite(step_s)) return false;  // the tables can wait until the step is known
+  if (!certainty_) learn_certainty(masking_ ? step_s : 0);
   return std::all_of(certainty_->begin(), certainty_->end(), [&](const Certainty& certainty) {
-    return most_step_s <= certainty.most_step_s &&
-           (most_work_s <= certainty.most_work_s || least_work_s >= certainty.least_work_s);
+    return certainty.is_known(step_s, least_work_s, most_work_s);
   });
 }
 
-std::uint64_t ProtectionPart::endless(double least_work_s) {
-  std::uint64_t pairs = 0;
-  if (!certainty_) return pairs;  // failures are mild
+ProtectionPart::Endless ProtectionPart::endless(double least_work_s, double step_s) const {
+  Endless pairs;
+  if (!certainty_ || step_s <= mild_step_s_) return pairs;
   for (std::size_t cell = 0; cell < certainty_->size(); ++cell) {
     const Certainty& certainty = (*certainty_)[cell];
-    const bool from_scratch_too =
-        certainty.endless_from_scratch > 0 && least_work_s >= certainty.least_work_s;
-    const std::uint64_t protections =
-        certainty.endless + (from_scratch_too ? certainty.endless_from_scratch : 0);
-    pairs += protections * static_cast<std::uint64_t>(setup_.cells[cell].legal_offers);
+    const auto offers = static_cast<std::uint64_t>(setup_.cells[cell].legal_offers);
+    pairs.all += offers * certainty.endless(step_s, least_work_s);
+    pairs.struck += offers * certainty.struck(step_s);
   }
   return pairs;
 }

@@ -11,6 +11,8 @@
 
 namespace trainfront::search {
 
+class MildFailures;
+
 // For each cell, the time from which on its plans are strictly dominated. `version` changes whenever one of
 // them does.
 struct DominatedTimes {
@@ -37,10 +39,16 @@ class ProtectionPart {
   double dominated_work_at_least_overhead(double stack_share, const DominatedTimes& dominated);
   double dominated_work(double stack_share, const DominatedTimes& dominated);
 
-  // Whether it is known, if the work and T(1) are within these, which protections make progress.
-  bool progress_is_known(double least_work_s, double most_work_s, double most_step_s);
-  // How many (offer, protection) pairs make none; only if it is known.
-  std::uint64_t endless(double least_work_s);
+  // Whether it is known which protections make progress, if the work is within these and T(1) is step_s;
+  // infinity: T(1) is not known.
+  bool progress_is_known(double least_work_s, double most_work_s, double step_s);
+  // How many (offer, protection) pairs make none, and how many of those as failures strike too often; only if
+  // it is known.
+  struct Endless {
+    std::uint64_t all = 0;
+    std::uint64_t struck = 0;
+  };
+  Endless endless(double least_work_s, double step_s) const;
 
  private:
   static constexpr int kBuckets = 16;
@@ -55,6 +63,8 @@ class ProtectionPart {
   Tables::PartKey key() const;
   void learn_factors(int bucket, std::vector<double>& factors);
   void learn_certainty(double step_s);
+  std::vector<Certainty> certainties_without_tables(const MildFailures& mild, int protection,
+                                                    double long_step_s) const;
 
   const BlockSetup& setup_;
   const ProtectionLists& protections_;

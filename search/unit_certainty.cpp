@@ -155,37 +155,32 @@ double most_step_of_rejoining(const faults::RejoinTerms& terms) {
 
 }  // namespace
 
-// T(1) up to which failures are seldom enough for plans that mask them.
-double UnitKernel::most_unstruck_step_s(const Rate& rate) const {
-  constexpr double kRounding = 1 - 1e-9;
-  return kRounding / (faults::kFewestStepsPerFailure * units_ * rate.unit_failures_per_s);
-}
-
 Certainty UnitKernel::certainty(std::size_t rate_class, std::size_t spare) const {
   const Rate& rate = rates_[rate_class];
   const Segment& segment = this->segment(rate_class, spare);
-  Certainty certainty{.most_step_s = kNever, .most_work_s = kNever, .least_work_s = 0};
+  Certainty certainty;
+  const auto add = [&](bool masking, double most) {
+    if (masking) ++certainty.masking;
+    if (most < 0) {
+      ++(masking ? certainty.endless_masking : certainty.endless_plain);
+    } else {
+      double& limit = masking ? certainty.most_masking_step_s : certainty.most_step_s;
+      limit = std::min(limit, most);
+    }
+  };
   for (std::size_t j = segment.first; j < segment.last;) {
     const int protection = columns_.protection[j];
+    const bool masking = masks(j);
     double most = -kNever;  // of the choices of k_max one suffices
-    if (masks(j)) certainty.most_step_s = std::min(certainty.most_step_s, most_unstruck_step_s(rate));
     for (; j < segment.last && columns_.protection[j] == protection; ++j)
       most = std::max(most, most_step_s(rate, j));
-    if (most < 0) {
-      ++certainty.endless;
-    } else {
-      certainty.most_step_s = std::min(certainty.most_step_s, most);
-    }
+    add(masking, most);
   }
-  for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
-    const double most = most_step_of_rejoining(rate.rejoining[segment.first_rejoining + j]);
-    certainty.most_step_s = std::min(certainty.most_step_s, most_unstruck_step_s(rate));
-    if (most < 0) {
-      ++certainty.endless;
-    } else {
-      certainty.most_step_s = std::min(certainty.most_step_s, most);
-    }
-  }
+  for (std::size_t j = 0; j < segment.rejoining.size(); ++j)
+    add(true, most_step_of_rejoining(rate.rejoining[segment.first_rejoining + j]));
+  const double failures_per_s = units_ * rate.unit_failures_per_s;
+  if (certainty.masking > 0 && failures_per_s > 0)
+    certainty.struck_from_s = 1 / (faults::kFewestStepsPerFailure * failures_per_s);
   for (std::size_t j = 0; j < segment.from_scratch.size(); ++j) {
     const faults::EnvironmentTerms& e = rate.from_scratch[segment.first_scratch + j];
     const double a = units_ * e.failure_rate;

@@ -136,7 +136,6 @@ class UnitKernel {
   }
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
-  double most_unstruck_step_s(const Rate& rate) const;
   bool is_struck(const Rate& rate) const {
     return faults::is_struck_too_often(units_, rate.unit_failures_per_s, step_);
   }

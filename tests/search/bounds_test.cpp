@@ -89,7 +89,7 @@ TEST_CASE("Where failures are called mild every way of masking them makes progre
 
 TEST_CASE("Who makes no progress is counted right wherever it is said to be known") {
   RandomSteps steps;
-  std::uint64_t known = 0, endless = 0;
+  std::uint64_t known = 0, endless = 0, struck = 0;
   for_random_parts(34, 150, [&](const Sample& sample, ProtectionPart part) {
     std::vector<UnitKernel::ProtectionTime> times;
     for (int round = 0; round < 20; ++round) {
@@ -99,21 +99,27 @@ TEST_CASE("Who makes no progress is counted right wherever it is said to be know
       if (!part.progress_is_known(count * step_s, count * step_s, step_s)) continue;
       UnitKernel& kernel = part.kernel();
       kernel.set_step(step, count);
-      std::uint64_t pairs = 0;
+      ProtectionPart::Endless pairs;
       for (std::size_t cell = 0; cell < sample.setup.cells.size(); ++cell) {
         if (cell % sample.setup.spares.size() == 0) kernel.run(cell / sample.setup.spares.size());
         kernel.best_times(cell % sample.setup.spares.size(), times);
-        for (const auto& time : times)
-          if (!std::isfinite(time.time_s))
-            pairs += static_cast<std::uint64_t>(sample.setup.cells[cell].legal_offers);
+        const auto offers = static_cast<std::uint64_t>(sample.setup.cells[cell].legal_offers);
+        for (const auto& time : times) {
+          if (!std::isfinite(time.time_s)) pairs.all += offers;
+          if (time.is_struck_too_often) pairs.struck += offers;
+        }
       }
-      CHECK(part.endless(count * step_s) == pairs);
+      const ProtectionPart::Endless said = part.endless(count * step_s, step_s);
+      CHECK(said.all == pairs.all);
+      CHECK(said.struck == pairs.struck);
       ++known;
-      endless += pairs;
+      endless += pairs.all;
+      struck += pairs.struck;
     }
   });
   CHECK(known > 1000);
   CHECK(endless > 100);
+  CHECK(struck > 100);
 }
 
 }  // namespace trainfront::search
