@@ -99,8 +99,12 @@ std::vector<double> ProtectionPart::factors_without_tables(double stack_share) c
                                       ? 0
                                       : failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
           const double left = protection.k_max == 0 ? 0 : 0.5 / faults::kFewestStepsPerFailure;
-          factor = std::max(
-              1.0, kMerging * (1 + std::min(restarts / (1 + left), stack_share / protection.sub_shards)));
+          // Whole shards of a lost group are spread evenly over the others, sub-shards go to some of them.
+          const bool spreads = protection.scheme == faults::Scheme::kElastic && protection.sub_shards == 1;
+          const double first_stacks =
+              spreads ? 1 / (static_cast<double>(unit_.units) - 1) : 1.0 / protection.sub_shards;
+          factor =
+              std::max(1.0, kMerging * (1 + std::min(restarts / (1 + left), stack_share * first_stacks)));
         }
         least = std::min(least, factor);
       }

@@ -156,6 +156,8 @@ class RandomProblems {
         {.scheme = Scheme::kCheckpoint, .tier = Tier::kLocal},
         {.scheme = Scheme::kCheckpoint, .tier = Tier::kPeer},
         {.scheme = Scheme::kSpare, .r = 2, .k_max = -1, .tier = Tier::kPeer},
+        {.scheme = Scheme::kElastic, .k_max = 3},
+        {.scheme = Scheme::kElastic, .k_max = -1},
     };
     for (const auto& protection : all)
       if (one_in(2)) problem.protections.push_back(protection);
