@@ -193,7 +193,9 @@ struct Patching {
 inline Patching patching(const CycleSums& c, double f) {
   const double dense = f < c.most_shared ? f : c.most_shared;
   Patching result;
-  result.more = dense * (c.again + dense * c.again_twice);
+  // Never fewer than none, as the fits have it for short patches where failures seldom follow each other.
+  const double more = dense * (c.again + dense * c.again_twice);
+  result.more = more > 0 ? more : 0;
   const double repeated = 1 + result.more;
   result.steps = c.patch_steps * dense * repeated /
                  (1 + dense * (c.shared + dense * c.shared_twice) + dense * c.patch_rate * repeated);
