@@ -62,7 +62,7 @@ bool hold_fronts(const Options& options) {
   RandomProblems problems{options.seed};
   std::uint64_t plans = 0, evaluated = 0, evaluable = 0, different = 0, points = 0;
   for (int i = 0; i < options.problems; ++i) {
-    const Space space{problems.next()};
+    const Space space{problems.next_of_any_law()};
     Harvest brute;
     walk(space, 0, space.blocks(), {}, {.brute_force = true}, brute);
     std::vector<std::uint64_t> order;

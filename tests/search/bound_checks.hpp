@@ -69,7 +69,7 @@ template <class Check>
 void for_random_parts(std::uint64_t seed, int problem_count, Check check) {
   RandomProblems problems{seed};
   for (int i = 0; i < problem_count; ++i) {
-    const Space space{problems.next()};
+    const Space space{problems.next_of_any_law()};
     for (int draw = 0; draw < 6 && space.size() > 0; ++draw) {
       const Plan plan = space.decode(problems.below(space.size()));
       if (plan.layout.gpus() != plan.gpus) continue;

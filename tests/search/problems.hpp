@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -156,11 +157,15 @@ class RandomProblems {
         {.scheme = Scheme::kCheckpoint, .tier = Tier::kLocal},
         {.scheme = Scheme::kCheckpoint, .tier = Tier::kPeer},
         {.scheme = Scheme::kSpare, .r = 2, .k_max = -1, .tier = Tier::kPeer},
-        {.scheme = Scheme::kElastic, .k_max = 3},
-        {.scheme = Scheme::kElastic, .k_max = -1},
     };
     for (const auto& protection : all)
       if (one_in(2)) problem.protections.push_back(protection);
+    for (std::uint64_t more = below(4); more-- > 0;) {
+      const faults::Protection drawn = protection();
+      if (std::find(problem.protections.begin(), problem.protections.end(), drawn) ==
+          problem.protections.end())
+        problem.protections.push_back(drawn);
+    }
     if (problem.protections.empty()) problem.protections.push_back(all[1]);
 
     problem.failures = ordinary_failures();
@@ -180,6 +185,14 @@ class RandomProblems {
     return problem;
   }
 
+  // next(), now and then with failures that are not exponential. That costs: tables of one plan fit their
+  // law.
+  Problem next_of_any_law() {
+    Problem problem = next();
+    if (one_in(10)) problem.failures.law.weibull_shape = pick<double>({0.78, 1.3, 2});
+    return problem;
+  }
+
   bool one_in(int n) { return random_() % static_cast<std::uint64_t>(n) == 0; }
   std::uint64_t below(std::uint64_t n) { return random_() % n; }
 
@@ -187,6 +200,27 @@ class RandomProblems {
   template <class T>
   T pick(const std::vector<T>& values) {
     return values[random_() % values.size()];
+  }
+
+  // Any that a sweep file can ask for.
+  faults::Protection protection() {
+    faults::Protection protection;
+    protection.scheme = pick<faults::Scheme>({faults::Scheme::kCheckpoint, faults::Scheme::kSpares,
+                                              faults::Scheme::kReplication, faults::Scheme::kSpare,
+                                              faults::Scheme::kElastic, faults::Scheme::kElastic});
+    protection.tier = pick<faults::CheckpointTier>(
+        {faults::CheckpointTier::kShared, faults::CheckpointTier::kLocal, faults::CheckpointTier::kPeer});
+    protection.spares = pick<int>({0, 0, 1, 4});
+    protection.spares_per_1000 = pick<int>({0, 0, 30});
+    if (protection.scheme == faults::Scheme::kReplication || protection.scheme == faults::Scheme::kSpare)
+      protection.r = pick<int>({2, 3, 4, 8});
+    if (protection.scheme != faults::Scheme::kSpare && protection.scheme != faults::Scheme::kElastic)
+      return protection;
+    protection.rejoins = protection.scheme == faults::Scheme::kElastic && one_in(4);
+    if (protection.rejoins) return protection;
+    protection.sub_shards = pick<int>({1, 1, 2, 4, 16});
+    protection.k_max = pick<int>({-1, 0, 1, 2, 3, 5, 9});
+    return protection;
   }
 
   std::vector<costmodel::Offer> offers() {
