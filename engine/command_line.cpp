@@ -135,12 +135,11 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
   command->add_flag("--failures-in-restart", options->failures_in_restart, "Restarts can fail too");
   command->add_option("--placement", options->placement, "Hosts of a shard: golomb, random or consecutive")
       ->capture_default_str();
-  command->add_option("--sub-shards", options->sub_shards, "SPARe: parts of a shard that move on their own")
-      ->capture_default_str();
-  command
-      ->add_option("--k-max", options->k_max,
-                   "SPARe: restart voluntarily after so many lost groups; 0: never")
-      ->capture_default_str();
+  command->add_option("--sub-shards", options->sub_shards,
+                      "SPARe: parts of a shard that move on their own. Default: the plan's, or 1");
+  command->add_option(
+      "--k-max", options->k_max,
+      "SPARe: restart voluntarily after so many lost groups; 0: never. Default: the plan's, or 0");
   command->add_option("--restart", options->restart, "A global restart, detection included")
       ->capture_default_str();
   command->add_option("--checkpoint", options->checkpoint, "A checkpoint stops training for this")

@@ -173,13 +173,15 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const
     check.require(options.placement == "golomb",
                   fmt::format("--placement \"{}\": one of golomb, random, consecutive", options.placement));
   }
-  check.require(options.sub_shards >= 1 && options.sub_shards <= 1024,
-                fmt::format("--sub-shards {}: needs a whole number from 1 to 1024", options.sub_shards));
-  system.protection.sub_shards = options.sub_shards;
+  int& sub_shards = system.protection.sub_shards;
+  sub_shards = options.sub_shards.value_or(sub_shards);
+  check.require(sub_shards >= 1 && sub_shards <= 1024,
+                fmt::format("--sub-shards {}: needs a whole number from 1 to 1024", sub_shards));
+  int& k_max = system.protection.k_max;
+  k_max = options.k_max.value_or(k_max);
   check.require(
-      options.k_max >= 0 && options.k_max <= std::max<std::int64_t>(1, system.units),
-      fmt::format("--k-max {}: needs a whole number from 0 (never) to the number of groups", options.k_max));
-  system.protection.k_max = options.k_max;
+      k_max >= 0 && k_max <= std::max<std::int64_t>(1, system.units),
+      fmt::format("--k-max {}: needs a whole number from 0 (never) to the number of groups", k_max));
 
   check.require(options.checkpoint_every == -1 || options.checkpoint_every >= 1,
                 fmt::format("--checkpoint-every {}: needs a whole number of steps, at least 1",
@@ -218,7 +220,7 @@ std::vector<std::string> redundancy_notes(const RedundancyOptions& options,
         "consecutive placement needs more stacks than the fair share that the closed form takes, up to "
         "a fifth more; --simulate counts them");
   }
-  if (options.sub_shards > 1) {
+  if (system.protection.sub_shards > 1) {
     notes.push_back(
         "with sub-shards the closed form takes the fair share of stacks to be reached, which holds for r of "
         "6 and more");

@@ -34,6 +34,7 @@ std::uint64_t plan_number(const std::string& text, const search::Space& space) {
 
 PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   search::Plan plan = space.decode(index);
+  const faults::Protection own = plan.protection;
   // Whole groups are lost, as where failures are masked. Its spares and its tier of checkpoints stay.
   faults::Protection masking{faults::Scheme::kElastic};
   masking.spares = plan.protection.spares;
@@ -49,6 +50,16 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   system.step = run.step;
   system.environment = run.environment;
   system.steps = std::clamp<std::int64_t>(std::llround(run.steps), 1, kMostSteps);
+
+  if (own.scheme == faults::Scheme::kSpare) {
+    system.protection.sub_shards = own.sub_shards;
+    system.protection.k_max = search::evaluate(space, index).k_max;
+    if (system.protection.k_max > 0)
+      result.notes.push_back(
+          fmt::format("SPARe restarts voluntarily after {} lost group{}, whatever its r, as in the plan "
+                      "(--k-max for another)",
+                      system.protection.k_max, system.protection.k_max > 1 ? "s" : ""));
+  }
 
   const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(plan.hardware)];
   result.plan = fmt::format("plan {}: {} on {} {}, {} failing units of {} groups", plan.index,

@@ -36,11 +36,11 @@ class Run {
   }
 
   SimulatedRun play() {
-    const double limit =
+    limit_s_ =
         kMostSlowdown * static_cast<double>(setup_.steps) * (setup_.step.fixed_s + setup_.step.per_stack_s);
     clock_.restart_at(0, cluster_.left());
     while (saved_steps_ + kept_.steps < setup_.steps) {
-      if (now_ > limit) return finish(false);
+      if (is_hopeless_ || now_ > limit_s_) return finish(false);
       rejoin();
       if (const std::int64_t steps = quiet_steps(); steps > 0) {
         do_quiet(steps);
@@ -252,7 +252,8 @@ class Run {
       }
       if (setup_.law.rate_falls && setup_.law.weibull_shape == 1) clock_.restart_at(now_, cluster_.left());
       if (advance(now_ + length, nullptr, true)) break;
-      if (now_ - began > kMostSlowdown * (length + 1)) break;  // hopeless: the time limit will see it
+      is_hopeless_ = now_ > limit_s_ || now_ - began > kMostSlowdown * (length + 1);
+      if (is_hopeless_) break;
       length = setup_.environment.restart_s;
     }
     run_.restarts_s += now_ - began;
@@ -267,6 +268,8 @@ class Run {
   }
 
   const Simulation& setup_;
+  double limit_s_ = 0;
+  bool is_hopeless_ = false;  // restarts fail a thousandfold
   Random random_;
   FailureClock clock_;
   ClusterState cluster_;

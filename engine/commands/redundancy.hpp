@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "engine/transport.hpp"
@@ -17,8 +18,8 @@ struct RedundancyOptions {
   std::string rate = "falling";  // with the survivors; or constant
   bool failures_in_restart = false;
   std::string placement = "golomb";  // random, consecutive
-  int sub_shards = 1;
-  int k_max = 0;
+  std::optional<int> sub_shards;     // a plan's own; else 1
+  std::optional<int> k_max;          // a plan's own; else 0
   std::string restart = "10m";
   std::string checkpoint = "30s";  // a save
   std::string detect = "0";

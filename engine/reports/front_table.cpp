@@ -149,13 +149,13 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
   line("hardware", fmt::format("{} {} of {}", plan.gpus, row.offer.device, readable_offer(row.offer)));
   line("layout", fmt::format("{}, {}", name(plan.layout.framework), readable_layout(plan.layout)));
   line("batch", fmt::format("{} sequences of {} tokens", plan.global_batch, problem.recipe.sequence_length));
-  line("protection",
-       readable_protection(plan.protection) +
-           (outcome.checkpoint_interval_s > 0
-                ? ", a checkpoint every " + readable_duration(outcome.checkpoint_interval_s)
-                : "") +
-           (outcome.k_max > 0 ? fmt::format(", a voluntary restart after {} lost groups", outcome.k_max)
-                              : ""));
+  line("protection", readable_protection(plan.protection) +
+                         (outcome.checkpoint_interval_s > 0
+                              ? ", a checkpoint every " + readable_duration(outcome.checkpoint_interval_s)
+                              : "") +
+                         (outcome.k_max > 0 ? fmt::format(", a voluntary restart after {} lost group{}",
+                                                          outcome.k_max, outcome.k_max > 1 ? "s" : "")
+                                            : ""));
   if (plan.islands.count > 1) {
     line("islands",
          fmt::format("{}, synchronised every {} steps", plan.islands.count, plan.islands.inner_steps));

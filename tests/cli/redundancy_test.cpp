@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
@@ -23,6 +24,13 @@ TEST_CASE("where nothing finishes no row is the best") {
   CHECK(text.out.find("ever finishes") != std::string::npos);
   CHECK(json::parse(redundancy({"--mtbf", "1ms", "--json"}).out)["optimal_r"].is_null());
   CHECK(redundancy({"--mtbf", "5m"}).out.find(" *") != std::string::npos);
+}
+
+TEST_CASE("a restart that never succeeds ends a simulated run") {
+  const Ended text = redundancy(
+      {"--mtbf", "5m", "--restart", "1e9", "--r", "2", "--failures-in-restart", "--simulate", "1"});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("never") != std::string::npos);
 }
 
 TEST_CASE("one trial has no standard error") {
@@ -158,4 +166,47 @@ TEST_CASE("what a system cannot be is refused, and what never ends is said to") 
   CHECK(table["rows"].back()["time_to_train_ratio"].is_null());
   CHECK(table["rows"].back()["finishes"] == false);
   CHECK(table["notes"].dump().find("more often than one step") != std::string::npos);
+}
+
+TEST_CASE("a plan of SPARe keeps its voluntary restart, unless another is asked for") {
+  const Folder folder;
+  spew(folder / "s.toml", R"([model]
+name = "llama-3.1-8b"
+[recipe]
+tokens = 1e12
+sequence_length = 8192
+global_batch = 1024
+precision = "bf16"
+[cluster]
+devices = ["h100-sxm"]
+gpus = [256]
+[market]
+catalog = []
+[[market.offer]]
+provider = "own"
+region = "lab"
+instance = "dgx-h100"
+device = "h100-sxm"
+gpus_per_node = 8
+usd_per_node_hour = 16.0
+[failures]
+node_mtbf = "20d"
+protection = ["spare"]
+r = [2]
+)");
+  REQUIRE(run_program({"sweep", folder / "s.toml", "--output", folder / "out"}).status == 0);
+  const json plan = json::parse(slurp(folder / "out/front.json"))["front"][0];
+  REQUIRE(plan["k_max"] > 0);
+  const auto availability = [&](std::vector<std::string> more) {
+    std::vector<std::string> options = {
+        "redundancy", folder / "s.toml", "--plan", plan["id"].get<std::string>(), "--r", "2", "--json"};
+    options.insert(options.end(), more.begin(), more.end());
+    const json answer = json::parse(run_program(options).out);
+    for (const json& row : answer["rows"])
+      if (row["scheme"] == "spare") return row["availability"].get<double>();
+    return 0.0;
+  };
+  const double of_plan = plan["availability"];
+  CHECK(std::abs(availability({}) - of_plan) < 0.004);
+  CHECK(availability({"--k-max", "0"}) > of_plan + 0.008);
 }
