@@ -27,7 +27,7 @@ class LendingPool {
   // The pool must outlive it.
   using Loan = std::unique_ptr<Value, GiveBack>;
 
-  explicit LendingPool(std::size_t most_bytes) : most_bytes_{most_bytes / kShards} {}
+  explicit LendingPool(std::size_t most_bytes) : most_bytes_{most_bytes / kCacheParts} {}
 
   // A value of the key that nobody works in, or `make()`, which returns a unique_ptr.
   template <class Make>
@@ -37,33 +37,27 @@ class LendingPool {
   }
 
  private:
-  static constexpr std::size_t kShards = 16;
-  static constexpr std::size_t kEntryBytes = 96;  // key, pointers and counts
-
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return hash_of(key) / kShards; }
-  };
   struct Shard {
     std::mutex guard;
-    std::unordered_multimap<Key, std::unique_ptr<Value>, Hash> values;
+    std::unordered_multimap<Key, std::unique_ptr<Value>, HashInPart> values;
     std::size_t bytes = 0;
   };
 
   std::unique_ptr<Value> take(const Key& key) {
-    Shard& shard = shards_[hash_of(key) % kShards];
+    Shard& shard = shards_[hash_of(key) % kCacheParts];
     const std::lock_guard lock{shard.guard};
     const auto found = shard.values.find(key);
     if (found == shard.values.end()) return nullptr;
     std::unique_ptr<Value> value = std::move(found->second);
-    shard.bytes -= value->bytes() + kEntryBytes;
+    shard.bytes -= value->bytes() + kCacheEntryBytes;
     shard.values.erase(found);
     return value;
   }
 
   void give_back(const Key& key, std::unique_ptr<Value> value) {
-    const std::size_t bytes = value->bytes() + kEntryBytes;
+    const std::size_t bytes = value->bytes() + kCacheEntryBytes;
     if (bytes > most_bytes_) return;
-    Shard& shard = shards_[hash_of(key) % kShards];
+    Shard& shard = shards_[hash_of(key) % kCacheParts];
     const std::lock_guard lock{shard.guard};
     if (shard.bytes + bytes > most_bytes_) {
       shard.values.clear();
@@ -78,7 +72,7 @@ class LendingPool {
   }
 
   std::size_t most_bytes_;
-  std::array<Shard, kShards> shards_;
+  std::array<Shard, kCacheParts> shards_;
 };
 
 }  // namespace trainfront::search

@@ -9,6 +9,10 @@
 
 namespace trainfront::search {
 
+// Caches are split into so many parts, each with a lock of its own.
+inline constexpr std::size_t kCacheParts = 16;
+inline constexpr std::size_t kCacheEntryBytes = 96;  // key, pointers and counts of an entry
+
 // splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 template <std::size_t N>
 std::size_t hash_of(const std::array<std::int64_t, N>& key) {
@@ -22,6 +26,14 @@ std::size_t hash_of(const std::array<std::int64_t, N>& key) {
   return hash;
 }
 
+// Within a part; which part, the remainder says.
+struct HashInPart {
+  template <std::size_t N>
+  std::size_t operator()(const std::array<std::int64_t, N>& key) const {
+    return hash_of(key) / kCacheParts;
+  }
+};
+
 // Values that many threads share, each computed when first asked for. When a part of the cache is full its
 // values are dropped and made anew when asked for again; those in use live on with their users. Values depend
 // on their key alone, so it does not matter who asks first.
@@ -30,21 +42,21 @@ class SharedCache {
  public:
   using Key = std::array<std::int64_t, N>;
 
-  explicit SharedCache(std::size_t most_bytes) : most_bytes_{most_bytes / kShards} {}
+  explicit SharedCache(std::size_t most_bytes) : most_bytes_{most_bytes / kCacheParts} {}
 
   // `make` returns the Value, `bytes_of` what it takes. Made outside the lock: if two threads make the same
   // value the first one's stays.
   template <class Make, class Bytes>
   std::shared_ptr<const Value> get(const Key& key, const Make& make, const Bytes& bytes_of) {
     const std::size_t hash = hash_of(key);
-    Shard& shard = shards_[hash % kShards];
+    Shard& shard = shards_[hash % kCacheParts];
     {
       const std::lock_guard lock{shard.guard};
       const auto found = shard.values.find(key);
       if (found != shard.values.end()) return found->second;
     }
     auto value = std::make_shared<const Value>(make());
-    const std::size_t bytes = bytes_of(*value) + kEntryBytes;
+    const std::size_t bytes = bytes_of(*value) + kCacheEntryBytes;
     const std::lock_guard lock{shard.guard};
     if (shard.bytes + bytes > most_bytes_) {
       shard.values.clear();
@@ -56,20 +68,14 @@ class SharedCache {
   }
 
  private:
-  static constexpr std::size_t kShards = 16;
-  static constexpr std::size_t kEntryBytes = 96;  // key, pointers and counts
-
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return hash_of(key) / kShards; }
-  };
   struct Shard {
     std::mutex guard;
-    std::unordered_map<Key, std::shared_ptr<const Value>, Hash> values;
+    std::unordered_map<Key, std::shared_ptr<const Value>, HashInPart> values;
     std::size_t bytes = 0;
   };
 
   std::size_t most_bytes_;
-  std::array<Shard, kShards> shards_;
+  std::array<Shard, kCacheParts> shards_;
 };
 
 }  // namespace trainfront::search
