@@ -56,11 +56,16 @@ double attention_forward(const AttentionFit& fit, const AttentionShape& shape) {
   if (fit.table.empty()) return attention_form(fit, shape);
   const double heads = shape.batch * shape.heads, head_dim = (shape.qk_dim + shape.value_dim) / 2;
   const double sequence = equivalent_sequence(fit, shape);
-  const double more_work = causal_work(fit, sequence, heads, head_dim) -
-                           causal_work(fit, std::min(sequence, fit.table.clamped(0, sequence)),
-                                       std::min(heads, fit.table.clamped(1, heads)),
-                                       std::min(head_dim, fit.table.clamped(2, head_dim)));
-  return fit.table.at(std::max(sequence, 1e-9), heads, head_dim) + more_work / fit.flops_per_s;
+  const double near_dim = fit.table.clamped(2, head_dim);
+  double seconds = fit.table.at(std::max(sequence, 1e-9), heads, head_dim);
+  // Smaller heads than were measured save work in the form's proportion, but no launch.
+  const double saved = 1 - std::min(1.0, (head_dim + fit.softmax_dims) / (near_dim + fit.softmax_dims));
+  seconds -= saved * std::max(0.0, seconds - fit.launch_s);
+  const double more_work =
+      causal_work(fit, sequence, heads, head_dim) -
+      causal_work(fit, std::min(sequence, fit.table.clamped(0, sequence)),
+                  std::min(heads, fit.table.clamped(1, heads)), std::min(head_dim, near_dim));
+  return seconds + more_work / fit.flops_per_s;
 }
 
 double attention_cache_s(const AttentionFit& fit, const AttentionShape& shape) {

@@ -26,23 +26,60 @@ double domain_form(const Device& device, Collective collective, double bytes, do
                                in_switch.root_s * std::sqrt(vector_s));
 }
 
+// Within the table's ranks. Larger messages go on at the rate of its last octave.
+double table_time(const MonotoneTable& table, double bytes, double ranks) {
+  const double last = table.most(1), seconds = table.at(ranks, bytes);
+  if (bytes <= last) return seconds;
+  return seconds + (bytes / last - 1) * 2 * (seconds - table.at(ranks, last / 2));
+}
+
+// Beyond the table's ranks: what it says of the message that takes its outermost number of ranks as long by
+// the form, so that time rises with bytes as both do. Messages shorter than all of those by the form's ratio.
+double outside_time(const Device& device, Collective collective, double bytes, double ranks) {
+  const MonotoneTable& table = device.profile.link[static_cast<std::size_t>(collective)].table;
+  const double edge = table.clamped(0, ranks), least = table.least(1);
+  const double form_s = domain_form(device, collective, bytes, ranks);
+  const double least_s = domain_form(device, collective, least, edge);
+  if (form_s <= least_s) return table_time(table, least, edge) * (form_s / least_s);
+  double below = least, above = 2 * least;
+  while (domain_form(device, collective, above, edge) < form_s) above *= 2;
+  constexpr int kHalvings = 40;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (below + above) / 2;
+    (domain_form(device, collective, middle, edge) < form_s ? below : above) = middle;
+  }
+  return table_time(table, above, edge);
+}
+
 Timed domain_time(const Device& device, Collective collective, double bytes, double ranks) {
   const LinkFit& fit = device.profile.link[static_cast<std::size_t>(collective)];
-  if (fit.table.empty()) return {domain_form(device, collective, bytes, ranks), fit.evidence};
-  // Larger messages go on at the rate of the table's last octave, more ranks as the form has it.
-  const double last = fit.table.most(1);
-  double seconds = fit.table.at(ranks, bytes);
-  if (bytes > last) seconds += (bytes / last - 1) * 2 * (seconds - fit.table.at(ranks, last / 2));
-  if (fit.table.covers(ranks, bytes)) {
-    const std::vector<double>& nodes = fit.table.axes[0];
-    const bool measured = std::find(nodes.begin(), nodes.end(), std::log2(ranks)) != nodes.end();
-    return {seconds, measured ? fit.evidence : worst(fit.evidence, Evidence::kInterpolated)};
-  }
-  if (ranks > fit.table.most(0)) seconds = std::max(seconds, domain_form(device, collective, bytes, ranks));
-  return {seconds, worst(fit.evidence, Evidence::kExtrapolated)};
+  const MonotoneTable& table = fit.table;
+  if (table.empty()) return {domain_form(device, collective, bytes, ranks), fit.evidence};
+  const double seconds = table.within(0, ranks) ? table_time(table, bytes, ranks)
+                                                : outside_time(device, collective, bytes, ranks);
+  if (!table.covers(ranks, bytes)) return {seconds, worst(fit.evidence, Evidence::kExtrapolated)};
+  const std::vector<double>& nodes = table.axes[0];
+  const bool measured = std::find(nodes.begin(), nodes.end(), std::log2(ranks)) != nodes.end();
+  return {seconds, measured ? fit.evidence : worst(fit.evidence, Evidence::kInterpolated)};
 }
 
 }  // namespace
+
+Device with_faster_link(const Device& device, double factor) {
+  Device faster = device;
+  faster.link_bytes_per_s *= factor;
+  for (std::size_t i = 0; i < faster.profile.link.size(); ++i) {
+    MonotoneTable& table = faster.profile.link[i].table;
+    const auto collective = static_cast<Collective>(i);
+    for (std::size_t node = 0; node < table.log_values.size(); ++node) {
+      const double ranks = std::exp2(table.axes[0][node / table.axes[1].size()]);
+      const double bytes = std::exp2(table.axes[1][node % table.axes[1].size()]);
+      table.log_values[node] += std::log(domain_form(faster, collective, bytes, ranks) /
+                                         domain_form(device, collective, bytes, ranks));
+    }
+  }
+  return faster;
+}
 
 Timed collective_time(const Hardware& hardware, Collective collective, double bytes,
                       const Placement& placement) {

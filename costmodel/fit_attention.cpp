@@ -20,12 +20,13 @@ constexpr std::array<double, 3> kHeadDims{64, 128, 192};
 // Over the data-sheet profile: a benchmark finds its inputs in the L2 cache.
 constexpr double kMostMemory = 5;
 
-AttentionFit with_parameters(const AttentionFit& start, const std::vector<double>& x) {
+// `fits_dims`: heads of several sizes were measured, which alone tells what the softmax costs.
+AttentionFit with_parameters(const AttentionFit& start, bool fits_dims, const std::vector<double>& x) {
   AttentionFit fit = start;
   fit.flops_per_s *= std::exp(x[0]);
   // Beyond these a tile's edge, or a softmax, would outweigh all of a call.
   fit.half_sequence = std::min(std::exp(x[1]), 4096.0);
-  fit.softmax_dims = std::min(std::exp(x[2]), 512.0);
+  if (fits_dims) fit.softmax_dims = std::min(std::exp(x[2]), 512.0);
   fit.bytes_per_s *= std::min(std::exp(x[3]), kMostMemory);
   fit.launch_s = std::exp(x[4]);
   fit.cache_bytes_per_s = start.bytes_per_s * std::exp(x[5]);
@@ -36,8 +37,14 @@ AttentionFit fit_form(const AttentionFit& start, const std::vector<AttentionSamp
   const std::size_t step = std::max<std::size_t>(1, samples.size() / kFormSamples);
   AttentionFit origin = start;
   origin.table = {};
+  const auto head_dims = [](const AttentionSample& sample) {
+    return sample.shape.qk_dim + sample.shape.value_dim;
+  };
+  const bool fits_dims = std::any_of(samples.begin(), samples.end(), [&](const AttentionSample& sample) {
+    return head_dims(sample) != head_dims(samples.front());
+  });
   const auto cost = [&](const std::vector<double>& x) {
-    const AttentionFit fit = with_parameters(origin, x);
+    const AttentionFit fit = with_parameters(origin, fits_dims, x);
     double sum = 0;
     for (std::size_t i = 0; i < samples.size(); i += step) {
       sum += robust_cost(predict(fit, samples[i]), samples[i].seconds);
@@ -47,7 +54,7 @@ AttentionFit fit_form(const AttentionFit& start, const std::vector<AttentionSamp
   std::vector<double> x{0, 5.5, 3.5, 0, std::log(8e-6), -1};
   x = minimize(cost, x, 0.3, 350);
   for (const double width : {0.2, 0.5, 0.1}) x = minimize(cost, x, width, 250);
-  AttentionFit fit = with_parameters(origin, x);
+  AttentionFit fit = with_parameters(origin, fits_dims, x);
   if (std::none_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.writes_cache; })) {
     fit.cache_bytes_per_s = 0;
   }

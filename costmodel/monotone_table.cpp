@@ -19,6 +19,10 @@ AxisPlace locate_on(const std::vector<double>& axis, double log_size) {
   return {below, (log_size - axis[below]) / (axis[below + 1] - axis[below])};
 }
 
+bool is_absent(const std::vector<double>& axis) {
+  return axis.size() == 1 && axis.front() == 0;
+}
+
 }  // namespace
 
 TableCell locate(const MonotoneTable& table, double size0, double size1, double size2) {
@@ -75,19 +79,17 @@ double MonotoneTable::most(std::size_t axis) const {
   return std::exp2(axes[axis].back());
 }
 
+bool MonotoneTable::within(std::size_t axis, double size) const {
+  constexpr double kSlack = 1 + 1e-9;  // room for the rounding of logarithms
+  return is_absent(axes[axis]) || (size * kSlack >= least(axis) && size <= most(axis) * kSlack);
+}
+
 double MonotoneTable::clamped(std::size_t axis, double size) const {
-  return axes[axis].size() < 2 ? size : std::clamp(size, least(axis), most(axis));
+  return within(axis, size) ? size : std::clamp(size, least(axis), most(axis));
 }
 
 bool MonotoneTable::covers(double size0, double size1, double size2) const {
-  // Room for the rounding of logarithms.
-  constexpr double kSlack = 1 + 1e-9;
-  const std::array<double, 3> size{size0, size1, size2};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (axes[axis].size() < 2) continue;
-    if (size[axis] * kSlack < least(axis) || size[axis] > most(axis) * kSlack) return false;
-  }
-  return true;
+  return within(0, size0) && within(1, size1) && within(2, size2);
 }
 
 }  // namespace trainfront::costmodel

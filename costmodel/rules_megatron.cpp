@@ -6,14 +6,26 @@ namespace trainfront::costmodel {
 
 namespace {
 
-// Layers over chunks: even, or with the loss, or embedding and loss, counted as a layer each
-// (account_for_{embedding,loss}_in_pipeline_split); without interleaving also with shorter first and last
-// stages (num_layers_in_{first,last}_pipeline_stage), none of them longer than those between. A chunk
-// may hold the embedding or the loss alone.
+// Even, or with the loss, or embedding and loss, counted as a layer each
+// (account_for_{embedding,loss}_in_pipeline_split).
+bool divides_evenly(int layers, int chunks) {
+  return layers % chunks == 0 || (layers + 1) % chunks == 0 || (layers + 2) % chunks == 0;
+}
+
+// Layers over chunks: evenly; without interleaving also with shorter first and last stages
+// (num_layers_in_{first,last}_pipeline_stage), none of them longer than those between; with it, where no number
+// of chunks divides them evenly (DeepSeek-V3's 61 over 8 stages), as a written layout has it
+// (pipeline_model_parallel_layout): embedding and loss count as layers, and chunks differ by one. A chunk may
+// hold the embedding or the loss alone.
 bool can_split_layers(int layers, const Layout& layout) {
   const int chunks = layout.pp * layout.vpp;
-  if (layers % chunks == 0 || (layers + 1) % chunks == 0 || (layers + 2) % chunks == 0) return true;
-  if (layout.vpp > 1) return false;
+  if (divides_evenly(layers, chunks)) return true;
+  if (layout.vpp > 1) {
+    for (int chunk_count = 2 * layout.pp; chunk_count <= layers + 2; chunk_count += layout.pp) {
+      if (divides_evenly(layers, chunk_count)) return false;
+    }
+    return chunks <= layers + 2;
+  }
   const int middle = (layers + layout.pp - 1) / layout.pp;
   return layers - middle * (layout.pp - 2) >= 2;
 }

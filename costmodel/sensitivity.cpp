@@ -33,7 +33,7 @@ std::vector<Sensitivity> sensitivities(const Model& model, const Recipe& recipe,
     return step_time(cost, layout.dp, global_batch, islands).with_stacks(1);
   };
   Hardware faster_link = hardware;
-  faster_link.device.link_bytes_per_s *= kFaster;
+  faster_link.device = with_faster_link(hardware.device, kFaster);
   Hardware faster_network = hardware;
   faster_network.network.nic_bytes_per_s *= kFaster;
 

@@ -85,7 +85,10 @@ TEST_CASE("uneven splits that Megatron can launch are accepted") {
   CHECK(check(layers(126), pipeline(16, 8)) == Rule::kNone);
   CHECK(check(layers(126), pipeline(16, 3)) == Rule::kLayersByStages);
   CHECK(check(layers(61), pipeline(16)) == Rule::kNone);  // first 3, last 2, fourteen of 4
-  CHECK(check(layers(61), pipeline(16, 2)) == Rule::kLayersByStages);
+  CHECK(check(layers(61), pipeline(16, 2)) ==
+        Rule::kNone);  // no number of chunks divides them: a written layout
+  CHECK(check(layers(61), pipeline(16, 4)) ==
+        Rule::kLayersByStages);  // 64 chunks for 61 layers, embedding and loss
 }
 
 TEST_CASE("chunks without layers are refused unless they hold the embedding or the loss") {

@@ -40,6 +40,66 @@ TEST_CASE("a table gives its nodes exactly, geometric means between them, and it
   CHECK(!table.covers(4097));
 }
 
+TEST_CASE("what was measured at one size alone covers that size alone") {
+  const MonotoneTable eight_ranks{.axes = {std::vector<double>{3}, {10, 12}, {0}}, .log_values = {-9, -8}};
+  CHECK(eight_ranks.covers(8, 2048));
+  CHECK(!eight_ranks.covers(4, 2048));
+  CHECK(!eight_ranks.covers(16, 2048));
+  CHECK(eight_ranks.clamped(0, 4) == 8);
+  CHECK(eight_ranks.clamped(2, 4) == 4);
+}
+
+TEST_CASE("a table of eight ranks tells of two and of thirty-two what the form makes of it") {
+  Hardware cluster = h100_cluster();
+  cluster.domain_gpus = 72;
+  const auto seconds = [&](double bytes, int ranks) {
+    return collective_time(cluster, Collective::kAllGather, bytes, {ranks, 1, ranks}).seconds;
+  };
+  // All that was measured takes 1.3 times as long as the form has it.
+  MonotoneTable table{.axes = {std::vector<double>{3}, {10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32}, {0}},
+                      .log_values = {}};
+  for (const double log_bytes : table.axes[1])
+    table.log_values.push_back(std::log(1.3 * seconds(std::exp2(log_bytes), 8)));
+  std::vector<std::array<double, 3>> expected;
+  for (double bytes = 1024; bytes < 1e10; bytes *= 16)
+    expected.push_back({1.3 * seconds(bytes, 2), 1.3 * seconds(bytes, 8), 1.3 * seconds(bytes, 32)});
+  LinkFit& fit = cluster.device.profile.link[static_cast<std::size_t>(Collective::kAllGather)];
+  fit.table = table;
+  fit.evidence = Evidence::kCalibrated;
+  double bytes = 1024;
+  for (const auto& [two, eight, many] : expected) {
+    CHECK(seconds(bytes, 2) == doctest::Approx(two).epsilon(0.03));
+    CHECK(seconds(bytes, 8) == doctest::Approx(eight).epsilon(0.03));
+    CHECK(seconds(bytes, 32) == doctest::Approx(many).epsilon(0.03));
+    bytes *= 16;
+  }
+  CHECK(collective_time(cluster, Collective::kAllGather, 1e8, {2, 1, 2}).evidence == Evidence::kExtrapolated);
+}
+
+TEST_CASE(
+    "attention that was measured with heads of one size takes less with smaller, more with larger ones") {
+  Device device = h100_device();
+  const auto seconds = [&](double head_dim) {
+    return attention_forward_time(device, {.batch = 8,
+                                           .queries = 4096,
+                                           .keys = 4096,
+                                           .heads = 32,
+                                           .kv_heads = 8,
+                                           .qk_dim = head_dim,
+                                           .value_dim = head_dim});
+  };
+  device.profile.attention.evidence = Evidence::kCalibrated;
+  const double form_128 = seconds(128).seconds, form_64 = seconds(64).seconds,
+               form_256 = seconds(256).seconds;
+  device.profile.attention.table = {
+      .axes = {std::vector<double>{4, 16}, {0, 14}, {7}},
+      .log_values = {std::log(form_128), std::log(form_128), std::log(form_128), std::log(form_128)}};
+  CHECK(seconds(128).seconds == doctest::Approx(form_128));
+  CHECK(seconds(64).seconds == doctest::Approx(form_64).epsilon(0.02));
+  CHECK(seconds(256).seconds == doctest::Approx(form_256).epsilon(0.02));
+  CHECK(seconds(64).evidence == Evidence::kExtrapolated);
+}
+
 TEST_CASE("a GEMM table keeps time rising with every size, within the table and beyond it") {
   std::mt19937 random(3);
   Device device = h100_device();
@@ -92,7 +152,7 @@ TEST_CASE("attention and collectives with tables rise with their sizes") {
   }
   Hardware cluster = h100_cluster();
   cluster.device.profile.link[static_cast<std::size_t>(Collective::kAllGather)].table =
-      random_table(random, {std::vector<double>{1, 3}, {10, 15, 20, 25}, {0}});
+      random_table(random, {std::vector<double>{2, 3}, {10, 15, 20, 25}, {0}});
   for (const int ranks : {2, 4, 6, 8, 64}) {
     double before = 0;
     for (double bytes = 1; bytes < 1e11; bytes *= 1.1) {
