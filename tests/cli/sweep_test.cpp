@@ -298,7 +298,7 @@ TEST_CASE("explain takes a plan apart into parts that sum to their totals") {
   CHECK(explained["run"]["time_to_train_s"].get<double>() == sum(explained["run"]["losses_s"]));
   CHECK(explained["run"]["cost_usd"].get<double>() == sum(explained["run"]["losses_usd"]));
   for (const char* list : {"parts_s", "parts_usd", "losses_s", "losses_usd"})
-    for (const auto& [name, value] : explained["run"][list].items()) CHECK_MESSAGE(value >= 0, name);
+    for (const auto& part : explained["run"][list].items()) CHECK_MESSAGE(part.value() >= 0, part.key());
   const json& losses = explained["run"]["losses_s"];
   if (losses["preemption"] == 0) {
     const double down_s = losses["checkpoints"].get<double>() + losses["restarts"].get<double>();
