@@ -19,6 +19,9 @@ namespace trainfront::inputs {
 namespace {
 
 constexpr double kMostUnits = 1e6;
+constexpr double kMost_s = 1e9;  // some thirty years
+constexpr int kFirstYear = 1970;
+constexpr int kLastYear = 2200;
 constexpr std::string_view kTimeForm =
     "seconds or a duration since the start (\"3d4h\"), or a date (\"2026-03-01 04:05:06\")";
 
@@ -35,14 +38,14 @@ std::size_t read_numbers(std::string_view text, const char* separators, std::arr
   return at;
 }
 
-// Seconds since 1970.
+// Seconds since 1970, for years that trainings have.
 std::optional<double> parse_date_s(std::string_view text) {
   std::array<int, 3> date{};
   std::size_t at = read_numbers(text, "--", date);
   const std::chrono::year_month_day day{std::chrono::year{date[0]},
                                         std::chrono::month{static_cast<unsigned>(date[1])},
                                         std::chrono::day{static_cast<unsigned>(date[2])}};
-  if (at == 0 || !day.ok()) return std::nullopt;
+  if (at == 0 || !day.ok() || date[0] < kFirstYear || date[0] > kLastYear) return std::nullopt;
   double seconds = 86400.0 * static_cast<double>(std::chrono::sys_days{day}.time_since_epoch().count());
   if (at == text.size()) return seconds;
   if (text[at] != 'T' && text[at] != ' ') return std::nullopt;
@@ -97,6 +100,10 @@ class Reader {
     row.time_s = seconds ? *seconds : date.value_or(-1);
     if ((!seconds && !date) || !(row.time_s >= 0)) {
       fault(time_, "is no time", kTimeForm);
+      return false;
+    }
+    if (seconds && *seconds > kMost_s) {
+      fault(time_, "is beyond any training", "at most 1e9 s");
       return false;
     }
     if (!units_) return true;

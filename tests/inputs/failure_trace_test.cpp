@@ -55,6 +55,9 @@ TEST_CASE("what is wrong with a failure trace is said with its place") {
   CHECK(has(complaint("time,units\n-5,1\n"), "is no time"));
   CHECK(has(complaint("time,units\n2023-02-29,1\n"), "is no time"));
   CHECK(has(complaint("time,units\n2023-02-28 24:00:00,1\n"), "is no time"));
+  CHECK(has(complaint("time,units\n1,1\n1e30,1\n"), "trace.csv:3:1"));
+  CHECK(has(complaint("time,units\n1e30,1\n"), "at most 1e9 s"));
+  CHECK(has(complaint("time,units\n99999-01-01,1\n"), "is no time"));
   CHECK(has(complaint("time,units\n5,1.5\n"), "trace.csv:2:3"));
   CHECK(has(complaint("time,units\n5,-1\n"), "whole number from 1"));
   CHECK(has(complaint("time,units\n2024-01-01,1\n"), "no row of 0 units"));
