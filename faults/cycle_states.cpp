@@ -41,7 +41,8 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
     states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
     states.later.push_back(after_restart.in_state(gap) / gap);
-    starts += survival[k] * after_restart.ends_in_state();
+    states.ends_restart.push_back(survival[k] * after_restart.ends_in_state());
+    starts += states.ends_restart.back();
   }
   states.leaving = states.voluntary * starts;
   if (states.voluntary > 0) {

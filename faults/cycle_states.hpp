@@ -14,11 +14,12 @@ struct CycleStates {
   std::vector<double> patch_s;   // for a failure that led to this state; 0 for k = 0
   std::vector<double> stacks;
   std::vector<double>
-      later;                // share of the state's time that comes after the restart, were the cycle as long
-  double sync_s = 0;        // the rest of a step
-  double voluntary = 0;     // chance that the cycle ends with a voluntary restart
-  double leaving = 0;       // that it does after the first, where that can fail
-  double last_patch_s = 0;  // before it
+      later;  // share of the state's time that comes after the restart, were the cycle as long
+  std::vector<double> ends_restart;  // chance that the restart which the cycle begins with ends in the state
+  double sync_s = 0;                 // the rest of a step
+  double voluntary = 0;              // chance that the cycle ends with a voluntary restart
+  double leaving = 0;                // that it does after the first, where that can fail
+  double last_patch_s = 0;           // before it
   bool patches_repeat = true;
 
   std::size_t size() const { return survival.size(); }

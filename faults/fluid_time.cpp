@@ -26,6 +26,10 @@ double saved_steps(double n, double tau, double begin, double mean, double varia
 
 }  // namespace
 
+double available(const PreciseTime& time, const Simulation& simulation) {
+  return 1 - (time.restarts_s + time.saves * simulation.environment.save_s) / time.cycle_s;
+}
+
 PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   const CycleStates states = cycle_states(simulation, survival);
   const GapLaw law(simulation.law);
@@ -64,7 +68,8 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   const double losing = 1 - states.voluntary;
   const double variance = std::max(0.0, squares - cycle * cycle);
   double saved = work;
-  if (losing > 0 && n > 0) {
+  double saves = 0;  // that are not cut short
+  if (n > 0) {
     const double tau = n * up / work;
     const Gaps gaps(law, states.gap_s[0]);
     const double begin = simulation.law.failures_in_restart ? environment.restart_s : 0;
@@ -72,6 +77,7 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
     const double whole =
         summed ? saved_steps(n, tau, begin, cycle, variance, size == 1 ? &gaps : nullptr) : work - n / 2;
     saved = work - losing * (work - whole);
+    saves = std::max(0.0, whole / n);
   } else if (losing > 0) {
     saved = 0;
   }
@@ -92,16 +98,16 @@ PreciseTime fluid_time(const Simulation& simulation, const Survival& survival) {
   result.checkpoint_every = simulation.checkpoint_every;
   result.checkpoint_interval_s = n > 0 ? n * up / work : 0;
   result.mean_stacks = stacked / up;
-  const double down = (simulation.law.failures_in_restart
+  result.restarts_s = (simulation.law.failures_in_restart
                            ? cycle - up
                            : losing * environment.restart_s +
-                                 states.voluntary * (environment.restart_s - environment.detect_s)) +
-                      work * save_per_step + states.leaving * environment.save_s;
+                                 states.voluntary * (environment.restart_s - environment.detect_s));
+  result.saves = saves + states.leaving;
   const double ratio = result.cycle_s / saved;
   const double without = simulation.step.fixed_s + simulation.step.per_stack_s;
   result.time_s = saved > 0 && ratio < kMostSlowdown * without ? static_cast<double>(simulation.steps) * ratio
                                                                : std::numeric_limits<double>::infinity();
-  result.availability = 1 - down / result.cycle_s;
+  result.availability = available(result, simulation);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "faults/monte_carlo.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "faults/random.hpp"
@@ -21,9 +22,10 @@ MonteCarloTrial run_trial(const MonteCarlo& setup, const StackOrder& initial, co
   double stacked = 0;
   double above = 0;
   int depth = setup.sub_shards;
+  Dwells dwells(setup.restart, setup.weibull_shape);
   for (int lost = 0; lost < n; ++lost) {
     const int left = n - lost;
-    const double dwell = 1.0 / (setup.rate_falls ? left : n);
+    const double dwell = dwells.next(1.0 / (setup.rate_falls ? left : n), random);
     time += dwell;
     stacked += dwell * depth / setup.sub_shards;
     if (depth > (n * setup.sub_shards + left - 1) / left) above += dwell;
@@ -43,8 +45,8 @@ MonteCarloTrial run_trial(const MonteCarlo& setup, const StackOrder& initial, co
     order = std::move(decision.order);
   }
   trial.time = time;
-  trial.stacks = stacked / time;
-  trial.depth_above_fair_share = above / time;
+  trial.stacks = time > 0 ? stacked / time : 1;
+  trial.depth_above_fair_share = time > 0 ? above / time : 0;
   return trial;
 }
 
@@ -66,6 +68,15 @@ std::vector<MonteCarloTrial> monte_carlo(const MonteCarlo& setup, std::int64_t f
     trials.push_back(run_trial(setup, initial, Controller(initial), random));
   }
   return trials;
+}
+
+double Dwells::next(double mean, Random& random) {
+  if (!(restart_ > 0)) return mean;
+  const double drawn = random.exponential();
+  const double gap = mean * (shape_ == 1 ? drawn : std::pow(drawn, 1 / shape_) / std::tgamma(1 + 1 / shape_));
+  const double before = std::max(passed_, restart_);
+  passed_ += gap;
+  return std::max(0.0, passed_ - before);
 }
 
 Mean mean_of(std::span<const double> values) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "faults/placement.hpp"
+#include "faults/random.hpp"
 
 namespace trainfront::faults {
 
@@ -18,6 +19,10 @@ struct MonteCarlo {
   bool rate_falls = true;
   int k_max = 0;  // stop there; 0: at the wipe-out
   std::uint64_t seed = 0;
+  // A restart that the cycle begins with and in which failures strike too, in MTBFs of one group; only what
+  // comes after it is time. Gaps between failures are drawn then, of this Weibull shape.
+  double restart = 0;
+  double weibull_shape = 1;
 };
 
 struct MonteCarloTrial {
@@ -30,6 +35,20 @@ struct MonteCarloTrial {
 
 // Trials [first, last). The n-th depends on the arguments and on n alone. 1 <= r <= groups; else empty.
 std::vector<MonteCarloTrial> monte_carlo(const MonteCarlo& setup, std::int64_t first, std::int64_t last);
+
+// How long the states of a cycle last after the restart that it begins with: their mean, or drawn where that
+// can fail.
+class Dwells {
+ public:
+  Dwells(double restart, double weibull_shape) : restart_{restart}, shape_{weibull_shape} {}
+  // Of the next state, whose mean gap is `mean`.
+  double next(double mean, Random& random);
+
+ private:
+  double restart_;
+  double shape_;
+  double passed_ = 0;
+};
 
 // Of the values in order: the same values in the same order give the same bits.
 struct Mean {

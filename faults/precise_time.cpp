@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/least_of_whole_numbers.hpp"
 #include "faults/short_run.hpp"
 
 namespace trainfront::faults {
@@ -12,28 +13,17 @@ namespace {
 // Steps between checkpoints that the chain can hold; with more, hardly any cycle loses work.
 constexpr std::int64_t kLongestChain = 2000;
 
-// Of a flat function of whole numbers with one minimum: from the square-root rule, in strides that double
-// while they help and halve when they do not.
+// Of so small a part of a cycle the chain changes nothing that shows.
+constexpr double kBarelyBegun = 0.1;
+// States of the chain, some seconds' worth. With more there are so many units that the fluid form is good.
+constexpr double kMostChainStates = 3e7;
+
 std::int64_t best_interval(Simulation simulation, const Survival& survival, std::int64_t start) {
   const auto time = [&](std::int64_t n) {
     simulation.checkpoint_every = n;
     return fluid_time(simulation, survival).time_s;
   };
-  std::int64_t best = std::max<std::int64_t>(1, start);
-  double least = time(best);
-  for (std::int64_t stride = std::max<std::int64_t>(1, best / 4); stride >= 1;) {
-    bool moved = false;
-    for (const std::int64_t next : {best - stride, best + stride}) {
-      if (moved || next < 1 || next > simulation.steps) continue;
-      const double other = time(next);
-      if (!(other < least)) continue;
-      least = other;
-      best = next;
-      moved = true;
-    }
-    stride = moved ? 2 * stride : stride / 2;
-  }
-  return best;
+  return least_of_whole_numbers(time, start, simulation.steps);
 }
 
 // Of those that no form is good for. The chain is, of exponential failures; an elastic layout's last patches
@@ -63,9 +53,7 @@ PreciseTime endless(PreciseTime time) {
 
 }  // namespace
 
-PreciseTime precise_time(const Simulation& simulation) {
-  PreciseTime failed;
-  failed.time_s = std::numeric_limits<double>::infinity();
+std::optional<Survival> survival_of(const Simulation& simulation) {
   const std::int64_t copies = simulation.state_copies < 0 ? simulation.units : simulation.state_copies;
   Protection protection = simulation.protection;
   if (protection.scheme == Scheme::kReplication && simulation.stacked_replication) {
@@ -73,7 +61,7 @@ PreciseTime precise_time(const Simulation& simulation) {
   }
   if (!is_valid(simulation.environment) || protection.k_max < 0 ||
       check(simulation.units, protection, simulation.law, copies) != ProtectionError::kNone) {
-    return failed;
+    return std::nullopt;
   }
   const bool random = simulation.placement == Placement::kRandom && protection.scheme == Scheme::kSpare;
   Survival survival = random ? mean_random_survival(simulation.units, protection.r)
@@ -83,6 +71,10 @@ PreciseTime precise_time(const Simulation& simulation) {
     survival = both(survival,
                     family_survival(simulation.units - simulation.units % copies, static_cast<int>(copies)));
   }
+  return survival;
+}
+
+LongRun long_run(const Simulation& simulation, const Survival& survival) {
   const double step_s = simulation.step.fixed_s + simulation.step.per_stack_s;
   if (std::isinf(simulation.environment.group_mtbf_s)) {
     PreciseTime never;
@@ -90,21 +82,24 @@ PreciseTime precise_time(const Simulation& simulation) {
     never.time_s = static_cast<double>(simulation.steps) *
                    (simulation.step.fixed_s + never.mean_stacks * simulation.step.per_stack_s);
     never.availability = 1;
-    const std::size_t states =
-        protection.k_max > 0 ? static_cast<std::size_t>(protection.k_max) : survival.size();
-    for (std::size_t k = 0; k < std::min(states, survival.size()); ++k) never.failures += survival[k];
-    return never;
+    const auto k_max = static_cast<std::size_t>(simulation.protection.k_max);
+    const std::size_t states = k_max > 0 ? std::min(k_max, survival.size()) : survival.size();
+    for (std::size_t k = 0; k < states; ++k) never.failures += survival[k];
+    return {never, 0};
   }
 
   if (!is_known(simulation)) {
     PreciseTime time = unknown(fluid_time(simulation, survival));
     // A step is hardly ever done without a failure.
     time.checkpoint_every = simulation.checkpoint_every < 0 ? 1 : simulation.checkpoint_every;
-    return time;
+    return {time, 0};
   }
 
   Simulation settled = simulation;
   if (simulation.checkpoint_every < 0) {
+    Protection protection = simulation.protection;
+    if (protection.scheme == Scheme::kReplication && simulation.stacked_replication)
+      protection.scheme = Scheme::kSpare;
     const CycleTable table =
         cycle_table(simulation.units, protection, law_in(simulation.law, simulation.environment), survival);
     settled.checkpoint_every = best_checkpoint_steps(table, simulation.step, simulation.environment);
@@ -116,32 +111,45 @@ PreciseTime precise_time(const Simulation& simulation) {
   }
   const double mtbf_s = simulation.environment.group_mtbf_s / static_cast<double>(simulation.units);
   PreciseTime fluid = fluid_time(settled, survival);
-  const double start_s = start_gain_s(settled, survival, fluid);
   // Cycles that leave by themselves need few checkpoints or none: any interval that they hardly ever fill.
   const auto beyond = static_cast<std::int64_t>(std::min(1e9, 64 + 8 * fluid.saved_steps));
   const bool hardly_saves = settled.checkpoint_every == 0 || settled.checkpoint_every > beyond;
   const std::int64_t chain_every = hardly_saves ? beyond : settled.checkpoint_every;
-  if (mtbf_s >= kChainBelowSteps * step_s || chain_every > kLongestChain) {
-    if (!std::isfinite(fluid.time_s)) return endless(fluid);
-    fluid.time_s += start_s;
-    return fluid;
-  }
+  // Of so short a run the form of short runs knows all.
+  const bool is_beside =
+      simulation.law.weibull_shape == 1 && simulation.steps <= kToldApart && is_short_run(simulation, fluid);
+  const bool is_first_of_many = static_cast<double>(simulation.steps) < kBarelyBegun * fluid.saved_steps;
+  const bool is_too_long =
+      chain_every > kLongestChain ||
+      static_cast<double>(chain_every) * static_cast<double>(survival.size()) > kMostChainStates;
+  if (mtbf_s >= kChainBelowSteps * step_s || is_too_long || is_beside || is_first_of_many)
+    return {std::isfinite(fluid.time_s) ? fluid : endless(fluid), 0};
   Simulation exponential = settled;
   exponential.law.weibull_shape = 1;
   exponential.checkpoint_every = chain_every;
   PreciseTime chain = chain_time(exponential, survival);
   chain.checkpoint_every = fluid.checkpoint_every;
   chain.checkpoint_interval_s = fluid.checkpoint_interval_s;
-  chain.availability = fluid.availability;
-  if (!std::isfinite(chain.time_s)) return endless(chain);
+  if (!std::isfinite(chain.time_s)) return {endless(chain), 0};
   if (simulation.law.weibull_shape != 1) {
     const double law = fluid.time_s / fluid_time(exponential, survival).time_s;
-    if (!std::isfinite(law) || !(law > 0)) return unknown(chain);
+    if (!std::isfinite(law) || !(law > 0)) return {unknown(chain), 0};
     chain.time_s *= law;
     chain.saved_steps /= law;
+    chain.saves /= law;
+    chain.availability = available(chain, simulation);
   }
-  chain.time_s += start_s;
-  return chain;
+  return {chain, chain.time_s - fluid.time_s};
+}
+
+PreciseTime precise_time(const Simulation& simulation) {
+  const std::optional<Survival> survival = survival_of(simulation);
+  if (!survival) return endless({});
+  const LongRun mean = long_run(simulation, *survival);
+  PreciseTime time = mean.time;
+  Simulation run = simulation;
+  if (is_short_run(run, time)) take_as_short_run(run, *survival, mean.more_s, time);
+  return time;
 }
 
 }  // namespace trainfront::faults

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "faults/event_simulation.hpp"
 
 namespace trainfront::faults {
@@ -9,8 +11,7 @@ namespace trainfront::faults {
 // failures in patches, the distribution of the cycle's length, and the states that pass during restarts that
 // can fail. Bursts, traces, rejoining units and jitter of stacks are beyond it.
 //
-// A run of few cycles starts with all of its units (short_run.hpp), unless restarts can fail, where long
-// runs are meant.
+// Runs of few cycles have a form of their own (short_run.hpp).
 //
 // From 20 steps per MTBF of the full system a fluid form; below that, a Markov chain over (units lost, steps
 // not saved), exact for exponential failures, times the fluid's ratio of the law to the exponential one.
@@ -18,18 +19,32 @@ namespace trainfront::faults {
 // Where failures of another law are masked by patches and strike more often than every step (elastic: any
 // law, every two), no form is good: of such the time and the availability are NaN. Simulate them.
 struct PreciseTime {
-  double time_s = 0;                  // infinity: no progress; NaN: not known
-  double availability = 0;            // 1 - (restarts and checkpoints)/time
+  double time_s = 0;        // infinity: no progress; NaN: not known
+  double availability = 0;  // 1 - (restarts and checkpoints)/time; saves that failures cut short are
+                            // lost work
   std::int64_t checkpoint_every = 0;  // steps; the best if the simulation says -1
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next; 0: none
   double mean_stacks = 1;             // over time up
   double failures = 0;                // in a cycle
   double cycle_s = 0;                 // mean, restart included
   double saved_steps = 0;             // in a cycle
+  double restarts_s = 0;              // in a cycle
+  double saves = 0;                   // in a cycle, of those that are not cut short
 };
 
 // checkpoint_every: -1 finds the best, 0: none. k_max >= 0. Not for Scheme::kNone.
 PreciseTime precise_time(const Simulation& simulation);
+
+// The same in the mean over long runs.
+struct LongRun {
+  PreciseTime time;
+  double more_s = 0;  // of the time, what it is above the fluid form
+};
+LongRun long_run(const Simulation& simulation, const Survival& survival);
+// How long the units live, as both take it; nothing where they have no time to give: see precise_time().
+std::optional<Survival> survival_of(const Simulation& simulation);
+// From restarts, saves and the cycle.
+double available(const PreciseTime& time, const Simulation& simulation);
 
 // The two forms by themselves, for a given interval.
 PreciseTime fluid_time(const Simulation& simulation, const Survival& survival);

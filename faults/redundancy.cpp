@@ -16,6 +16,11 @@ double failure_free_s(const Simulation& system) {
   return static_cast<double>(system.steps) * (system.step.fixed_s + system.step.per_stack_s);
 }
 
+// Of one unit, that a restart takes in which failures strike.
+double restart_mtbfs(const Simulation& setup) {
+  return law_in(setup.law, setup.environment).restart_mtbfs;
+}
+
 // With the state's copies and bursts, which count once; RECTLR finds the depth of SPARe's stacks.
 MonteCarloTrial losses_until_the_end(const Simulation& setup, std::int64_t number) {
   Random random(setup.seed, static_cast<std::uint64_t>(number));
@@ -27,8 +32,10 @@ MonteCarloTrial losses_until_the_end(const Simulation& setup, std::int64_t numbe
   double stacked = 0;
   bool lives = true;
   const FailureLaw& law = setup.law;
+  Dwells dwells(restart_mtbfs(setup), law.weibull_shape);
   while (lives) {
-    const double dwell = 1.0 / static_cast<double>(setup.law.rate_falls ? cluster.left() : setup.units);
+    const double dwell =
+        dwells.next(1.0 / static_cast<double>(law.rate_falls ? cluster.left() : setup.units), random);
     trial.time += dwell;
     stacked += dwell * cluster.stacks();
     trial.failures += 1;
@@ -37,7 +44,7 @@ MonteCarloTrial losses_until_the_end(const Simulation& setup, std::int64_t numbe
       lives = cluster.lose(random);
     if (setup.protection.k_max > 0 && cluster.lost() >= setup.protection.k_max) break;
   }
-  trial.stacks = stacked / trial.time;
+  trial.stacks = trial.time > 0 ? stacked / trial.time : 1;
   return trial;
 }
 
@@ -127,6 +134,8 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
     loop.rate_falls = setup.law.rate_falls;
     loop.k_max = setup.protection.k_max;
     loop.seed = setup.seed;
+    loop.restart = restart_mtbfs(setup);
+    loop.weibull_shape = setup.law.weibull_shape;
     cycle = monte_carlo(loop, number, number + 1).front();
   } else {
     cycle = losses_until_the_end(setup, number);
@@ -139,9 +148,9 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
   // Elsewhere RECTLR finds the fair share of stacks, but for a few states of small r.
   run_setup.exact_depth = row.kind == RowKind::kSpare && setup.placement == Placement::kConsecutive;
   const SimulatedRun run = simulate(run_setup, number);
-  trial.availability = 1 - (run.restarts_s + run.checkpoints_s) / run.time_s;
-  trial.time_ratio =
-      run.finished ? run.time_s / failure_free_s(study.system) : std::numeric_limits<double>::infinity();
+  const double without_s = failure_free_s(study.system);
+  trial.time_ratio = run.finished ? run.time_s / without_s : std::numeric_limits<double>::infinity();
+  trial.down_ratio = (run.restarts_s + run.checkpoints_s) / without_s;
   return trial;
 }
 
@@ -149,22 +158,32 @@ RedundancySimulated summarize(std::span<const RedundancyTrial> trials) {
   RedundancySimulated result;
   std::vector<double> failures;
   std::vector<double> ratios;
-  std::vector<double> availabilities;
   double time = 0;
   double stacked = 0;
+  double passed = 0;
+  double down = 0;
   for (const RedundancyTrial& trial : trials) {
     failures.push_back(trial.failures);
     ratios.push_back(trial.time_ratio);
     time += trial.cycle_time;
     stacked += trial.cycle_time * trial.stacks;
-    availabilities.push_back(trial.availability);
+    passed += trial.time_ratio;
+    down += trial.down_ratio;
   }
   result.failures = mean_of(failures);
   result.stacks = time > 0 ? stacked / time : 1;
-  const Mean availability = mean_of(availabilities);
-  result.availability = availability.value;
-  result.availability_error = availability.standard_error;
   result.time_ratio = mean_of(ratios);
+  if (!std::isfinite(passed)) {
+    result.availability = result.availability_error = kNotANumber;
+    return result;
+  }
+  // Of a quotient of means, to first order.
+  const double down_share = down / passed;
+  std::vector<double> residues;
+  for (const RedundancyTrial& trial : trials)
+    residues.push_back((trial.down_ratio - down_share * trial.time_ratio) / result.time_ratio.value);
+  result.availability = 1 - down_share;
+  result.availability_error = mean_of(residues).standard_error;
   return result;
 }
 

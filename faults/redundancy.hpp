@@ -54,8 +54,9 @@ std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
 
 struct RedundancySimulated {
   Mean failures;
-  double stacks = 1;
-  double availability = 0;
+  double stacks = 1;              // over the time up of a cycle
+  double availability = 0;        // 1 - (restarts and checkpoints)/time, of all runs together; NaN: of runs
+                                  // that were given up
   double availability_error = 0;  // standard error
   Mean time_ratio;
 };
@@ -70,8 +71,8 @@ struct RedundancyTrial {
   double failures = 0;
   double cycle_time = 0;
   double stacks = 0;
-  double availability = 0;
   double time_ratio = 0;  // infinity: given up
+  double down_ratio = 0;  // restarts and checkpoints, over the same time
 };
 RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyRow& row, std::int64_t number);
 

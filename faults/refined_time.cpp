@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/short_run.hpp"
 
 namespace trainfront::faults {
 namespace {
@@ -42,9 +43,14 @@ RunTime kernel_time(const Simulation& setup, CycleTable& table) {
 
 RefinedTime refined_time(const Simulation& setup) {
   RefinedTime refined;
-  refined.time = precise_time(plain(setup));
-  if (is_plain(setup)) return refined;
   PreciseTime& time = refined.time;
+  if (is_plain(setup)) {
+    time = precise_time(setup);
+    return refined;
+  }
+  const std::optional<Survival> survival = survival_of(setup);
+  time = survival ? long_run(plain(setup), *survival).time : precise_time(plain(setup));
+  if (!survival) return refined;
   CycleTable table;
   const RunTime without = kernel_time(plain(setup), table);
   const RunTime with = kernel_time(setup, table);
@@ -78,6 +84,12 @@ RefinedTime refined_time(const Simulation& setup) {
     }
     if (with.deep_interval_s > 0)
       refined.deep_every = steps(with.deep_interval_s, setup.environment.deep_save_s);
+  }
+  if (is_short_run(setup, time)) {
+    Simulation run = setup;
+    run.deep_every = refined.deep_every;
+    take_as_short_run(run, *survival, 0, time);
+    refined.deep_every = run.deep_every;
   }
   return refined;
 }

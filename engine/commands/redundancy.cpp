@@ -183,9 +183,12 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
   table.right.assign(table.header.size(), true);
   table.right[0] = false;
   const std::optional<int> best = optimal_redundancy(study, rows, simulated);
+  bool is_marked = false;  // SPARe with r = 1 is checkpoints alone
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const RedundancyRow& row = rows[i];
-    const bool is_best = row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
+    const bool is_best =
+        !is_marked && row.r == best && (row.kind == RowKind::kSpare || row.kind == RowKind::kCheckpoint);
+    is_marked = is_marked || is_best;
     const std::string every =
         row.checkpoint_interval_s > 0
             ? fmt::format("{} step{}, {}", row.checkpoint_every, row.checkpoint_every == 1 ? "" : "s",
@@ -205,7 +208,7 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
       const RedundancySimulated& s = simulated[i];
       cells.push_back(with_error(s.failures.value, s.failures.standard_error, 2));
       cells.push_back(number(s.stacks, 3));
-      cells.push_back(number(100 * s.availability, 1) + " %");
+      cells.push_back(number(100 * s.availability, 1) + (std::isnan(s.availability) ? "" : " %"));
       cells.push_back(with_error(s.time_ratio.value, s.time_ratio.standard_error, 3));
     }
     table.rows.push_back(std::move(cells));

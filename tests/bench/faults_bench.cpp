@@ -84,6 +84,9 @@ int main() {
   report(
       "simulated run of 10,000 steps, N = 200, r = 9",
       seconds_per_call([&, number = std::int64_t{0}]() mutable { return simulate(setup, number++).time_s; }));
+  report("short run of 10,000 steps, N = 200, r = 9",
+         seconds_per_call([&] { return precise_time(setup).time_s; }));
+  setup.steps = 100'000'000;
   report("chain form, N = 200, r = 9", seconds_per_call([&] { return precise_time(setup).time_s; }));
   setup.environment.group_mtbf_s = 200 * 30'000.0;
   report("fluid form, N = 200, r = 9", seconds_per_call([&] { return precise_time(setup).time_s; }));

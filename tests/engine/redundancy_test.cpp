@@ -146,7 +146,7 @@ TEST_CASE("the plot of one trial draws no error bars") {
   const std::vector<faults::RedundancyRow> rows = redundancy_rows(study);
   std::vector<faults::RedundancySimulated> simulated;
   for (const faults::RedundancyRow& row : rows) {
-    const faults::RedundancyTrial trial{10, 1, 2, 0.9, row.time_ratio};
+    const faults::RedundancyTrial trial{10, 1, 2, row.time_ratio, 0.1 * row.time_ratio};
     simulated.push_back(faults::summarize(std::span(&trial, 1)));
     CHECK(std::isnan(simulated.back().failures.standard_error));
     CHECK(std::isnan(simulated.back().time_ratio.standard_error));

@@ -185,13 +185,18 @@ TEST_CASE("what never ends says so, and has neither interval nor availability") 
   }
 }
 
-TEST_CASE("simulated availability has its standard error") {
+TEST_CASE("simulated availability is that of all runs together, and none of runs that never end") {
   std::vector<RedundancyTrial> trials(2);
-  trials[0].availability = 0.8;
-  trials[1].availability = 0.9;
+  trials[0].time_ratio = 1;
+  trials[0].down_ratio = 0.1;
+  trials[1].time_ratio = 3;
+  trials[1].down_ratio = 0.5;
   const RedundancySimulated both = summarize(trials);
   CHECK(both.availability == doctest::Approx(0.85));
-  CHECK(both.availability_error == doctest::Approx(0.05));
+  // Residues of -0.05/2 and 0.05/2 about a mean time of 2.
+  CHECK(both.availability_error == doctest::Approx(0.025));
+  trials[1].time_ratio = std::numeric_limits<double>::infinity();
+  CHECK(std::isnan(summarize(trials).availability));
 }
 
 TEST_CASE("a save of 40 s every three hours costs 0.37 %, where failures are rare") {
