@@ -56,6 +56,9 @@ std::optional<Hardware> read_hardware(Section& section, const Catalog& catalog, 
     return names;
   }();
   const auto kind = section.choice("network", kinds);
+  offer.host_memory_bytes =
+      section.size_bytes("host_memory").value_or(node != nullptr ? node->host_memory_bytes : 0);
+  offer.local_disk_bytes = section.size_bytes("nvme").value_or(node != nullptr ? node->nvme_bytes : 0);
 
   if (node != nullptr && device_name && *device_name != node->device) {
     section.fault("device", fmt::format("is {}, but {} nodes hold {}", in_quotes(*device_name),
@@ -107,9 +110,6 @@ std::optional<Hardware> read_hardware(Section& section, const Catalog& catalog, 
   if (gbps) hardware.network.nic_bytes_per_s = *gbps * 1e9 / 8 / hardware.gpus_per_node;
   offer.device = id;
   offer.gpus_per_node = hardware.gpus_per_node;
-  offer.host_memory_bytes =
-      section.size_bytes("host_memory").value_or(node != nullptr ? node->host_memory_bytes : 0);
-  offer.local_disk_bytes = section.size_bytes("nvme").value_or(node != nullptr ? node->nvme_bytes : 0);
   return hardware;
 }
 

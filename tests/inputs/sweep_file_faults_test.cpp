@@ -223,6 +223,11 @@ TEST_CASE("prices: none, zero, not a number, twice") {
                      "[[market.offer]]\nprovider = \"x\"\ninstance = \"dgx-h10\"\ndevice = "
                      "\"h100-sxm\"\ngpus_per_node = 8\nusd_per_node_hour = 3\n[failures]"),
             "did you mean \"dgx-h100\"?"));
+  CHECK(has(fault_of("[failures]",
+                     "[[market.offer]]\nprovider = \"x\"\ninstance = \"lab\"\ndevice = "
+                     "\"h100-sxm\"\ngpus_per_node = 8\nnetwork_gbps = 400\nnetwork = \"RoCE v2\"\n"
+                     "host_memory = \"1TB\"\nnvme = \"3TB\"\nusd_per_node_hour = 3\n[failures]"),
+            "market.offer[1].network: unknown name"));
 }
 
 TEST_CASE("discounts are of known clouds, above 0 and at most 1") {
