@@ -41,19 +41,35 @@ class Ledger {
   std::vector<double> seconds_;
 };
 
-void add_node(Ledger& ledger, const GraphNode& node, const StepGraph& step, int stages) {
+// What a pass consists of; nothing for other work.
+PartTimes pass_parts(const GraphNode& node, const StepGraph& step, int stages) {
   const auto chunk = static_cast<std::size_t>(node.chunk) * static_cast<std::size_t>(stages) +
                      static_cast<std::size_t>(node.stage);
   switch (node.work) {
     case Work::kForward:
-      ledger.add(node.stage, step.chunks[chunk][Pass::kForward]);
-      return;
-    case Work::kInputGradient:
-      ledger.add(node.stage, step.chunks[chunk][Pass::kInputGradient]);
-      if (!step.splits_backward) ledger.add(node.stage, step.chunks[chunk][Pass::kWeightGradient]);
-      return;
+      return step.chunks[chunk][Pass::kForward];
+    case Work::kInputGradient: {
+      PartTimes parts = step.chunks[chunk][Pass::kInputGradient];
+      if (!step.splits_backward) parts.add(step.chunks[chunk][Pass::kWeightGradient]);
+      return parts;
+    }
     case Work::kWeightGradient:
-      ledger.add(node.stage, step.chunks[chunk][Pass::kWeightGradient]);
+      return step.chunks[chunk][Pass::kWeightGradient];
+    case Work::kTransfer:
+    case Work::kGather:
+    case Work::kReduce:
+    case Work::kOptimizer:
+      break;
+  }
+  return {};
+}
+
+void add_node(Ledger& ledger, const GraphNode& node, const StepGraph& step, int stages) {
+  switch (node.work) {
+    case Work::kForward:
+    case Work::kInputGradient:
+    case Work::kWeightGradient:
+      ledger.add(node.stage, pass_parts(node, step, stages));
       return;
     case Work::kTransfer:
       ledger.add(node.stage, PathPart::kTransfer, node.seconds);
@@ -105,13 +121,14 @@ std::vector<PathShare> path_shares(const StepGraph& step, const Layout& layout) 
   return ledger.shares();
 }
 
-std::vector<StepEvent> step_events(const StepGraph& step) {
+std::vector<StepEvent> step_events(const StepGraph& step, const Layout& layout) {
   const std::vector<GraphNode>& nodes = step.graph.nodes();
   std::vector<StepEvent> events;
   events.reserve(nodes.size());
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     events.push_back({work_name(nodes[n].work), nodes[n].stage, nodes[n].chunk, nodes[n].micro_batch,
-                      step.timeline.start_s[n], nodes[n].seconds, false});
+                      step.timeline.start_s[n], nodes[n].seconds, false,
+                      pass_parts(nodes[n], step, layout.pp)});
   }
   for (const PathStep& on_path : critical_path(step.graph, step.timeline)) {
     events[static_cast<std::size_t>(on_path.node)].critical = true;

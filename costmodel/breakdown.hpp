@@ -67,7 +67,8 @@ struct StepEvent {
   double start_s = 0;
   double seconds = 0;
   bool critical = false;  // on the longest path
+  PartTimes parts = {};   // of a pass, kernels and the communication that they do not hide; else nothing
 };
-std::vector<StepEvent> step_events(const StepGraph& step);
+std::vector<StepEvent> step_events(const StepGraph& step, const Layout& layout);
 
 }  // namespace trainfront::costmodel

@@ -202,8 +202,9 @@ void add_explain(CLI::App& app, Invocation& chosen) {
   command->add_option("--budget", options->budget, "Without --plan: look for the fastest for the money");
   command->add_option("--probability", options->probability,
                       "Take times and costs that hold with it, as in 0.9, in place of the means");
-  command->add_option("--trace", options->trace,
-                      "Write the step for Perfetto or chrome://tracing to this file");
+  command->add_option(
+      "--trace", options->trace,
+      "Write the step for Perfetto or chrome://tracing to this file, with what each pass consists of");
   command
       ->add_option("--threads", options->threads, "Threads of each rank; default: its share of the machine")
       ->check(CLI::Range(1, kMostThreads));

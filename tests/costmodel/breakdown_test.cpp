@@ -130,11 +130,13 @@ TEST_CASE(
     "events: one for every node, none overlaps another on its stage, the last critical one ends the step") {
   const Layout layout = pipelined(Schedule::k1f1b);
   const StepGraph step = graph_of(reference::llama31_70b(), layout, 64);
-  const std::vector<StepEvent> events = step_events(step);
+  const std::vector<StepEvent> events = step_events(step, layout);
   CHECK(events.size() == step.graph.nodes().size());
   double critical_s = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events[i].critical) critical_s += events[i].seconds;
+    const bool is_pass = events[i].name == "forward" || events[i].name == "input_gradient";
+    CHECK(events[i].parts.total() == doctest::Approx(is_pass ? events[i].seconds : 0).epsilon(1e-9));
     if (i > 0 && events[i].stage == events[i - 1].stage) {
       CHECK(events[i].start_s >= (events[i - 1].start_s + events[i - 1].seconds) * (1 - 1e-12));
     }
