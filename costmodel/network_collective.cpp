@@ -96,6 +96,13 @@ double all_to_all(const Device& device, double bytes, const Group& group) {
          std::max(link_s, network_s);
 }
 
+// Of a node's line rate, what NCCL gets through the kernel's TCP against what it gets of 10 Gb/s: 1.7 GB/s of
+// 25 Gb/s (NVIDIA/nccl-tests#83), 60 % of 32 Gb/s (NVIDIA/nccl#209), 4 to 6 GB/s of 100 Gb/s (#450).
+double kernel_share(double node_bytes_per_s) {
+  constexpr double kWhole = 10e9 / 8, kExponent = 0.4;
+  return node_bytes_per_s <= kWhole ? 1 : std::pow(kWhole / node_bytes_per_s, kExponent);
+}
+
 // H100 to H100 on InfiniBand NDR: 19 us and 73 % of the line rate (vidur, h100_dgx send_recv over 2 nodes).
 // TCP between V100 at 1 to 10 Gb/s: 94 % (DT-FM's shaped networks).
 double send_recv(double bytes, const Group& group) {
@@ -121,11 +128,14 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
   const NetworkFit& measured = hardware.device.profile.network;
   const bool is_measured = measured.latency_scale > 0;
   const double efficiency = is_measured ? measured.efficiency : network.efficiency;
+  const double nic_rate =
+      network.nic_bytes_per_s *
+      (network.rdma || is_measured ? 1 : kernel_share(network.nic_bytes_per_s * hardware.gpus_per_node));
   const Group group{.ranks = static_cast<double>(placement.ranks),
                     .domains = static_cast<double>(placement.domains),
                     .per_domain = static_cast<double>(placement.per_domain),
-                    .rate = placement.per_domain * network.nic_bytes_per_s * efficiency,
-                    .nic_rate = network.nic_bytes_per_s,
+                    .rate = placement.per_domain * nic_rate * efficiency,
+                    .nic_rate = nic_rate,
                     .latency_scale = is_measured ? measured.latency_scale : network.latency_scale,
                     .delay_s = network.delay_s,
                     .rdma = network.rdma};
