@@ -3,24 +3,33 @@
 #include <algorithm>
 
 #include "costmodel/norm_sum.hpp"
+#include "costmodel/segment.hpp"
 
 namespace trainfront::costmodel {
 namespace {
 
 constexpr double kParameterBytes = 2;  // as gathered: bf16
 
-ReplicaGroup replicas(std::int64_t ranks, std::int64_t stride, std::int64_t shard, int domain_gpus) {
+ReplicaGroup replicas(std::int64_t ranks, std::int64_t stride, std::int64_t shard, const Layout& layout,
+                      std::int64_t dp, int domain_gpus) {
   ReplicaGroup group;
   group.ranks = std::max<std::int64_t>(1, ranks);
   group.shard = std::clamp<std::int64_t>(shard, 1, group.ranks);
   const auto size = [](std::int64_t n) { return static_cast<int>(n); };
-  group.all = place_group(size(stride), size(group.ranks), domain_gpus);
-  group.within_shard =
-      group.shard == group.ranks ? group.all : place_group(size(stride), size(group.shard), domain_gpus);
-  group.across_shards =
-      group.shard == group.ranks
-          ? Placement{}
-          : place_group(size(stride * group.shard), size(group.ranks / group.shard), domain_gpus);
+  // A job that one domain holds has no other.
+  const bool in_one = layout.group_gpus() * dp <= domain_gpus;
+  const int segment = segment_gpus(layout, domain_gpus);
+  const auto place = [&](std::int64_t apart, std::int64_t members) {
+    return in_one ? Placement{size(members), 1, size(members)}
+                  : place_group(size(apart), size(members), segment);
+  };
+  group.all = place(stride, group.ranks);
+  if (group.shard == group.ranks) {
+    group.within_shard = group.all;
+  } else {
+    group.within_shard = place(stride, group.shard);
+    group.across_shards = place(stride * group.shard, group.ranks / group.shard);
+  }
   return group;
 }
 
@@ -41,7 +50,8 @@ double exposed_gathers(double communication_s, double units, double compute_s, d
 
 ReplicaGroup dense_replicas(const Layout& layout, std::int64_t dp, int domain_gpus) {
   const std::int64_t ranks = dp * layout.cp;
-  return replicas(ranks, layout.tp, layout.shard_group > 0 ? layout.shard_group : ranks, domain_gpus);
+  return replicas(ranks, layout.tp, layout.shard_group > 0 ? layout.shard_group : ranks, layout, dp,
+                  domain_gpus);
 }
 
 ReplicaGroup expert_replicas(const Layout& layout, std::int64_t dp, int domain_gpus) {
@@ -49,7 +59,7 @@ ReplicaGroup expert_replicas(const Layout& layout, std::int64_t dp, int domain_g
   const std::int64_t ranks = std::max<std::int64_t>(1, dp * layout.cp * layout.tp / grid);
   const std::int64_t shard =
       layout.shard_group > 0 ? std::int64_t{layout.shard_group} * layout.tp / grid : ranks;
-  return replicas(ranks, grid, shard, domain_gpus);
+  return replicas(ranks, grid, shard, layout, dp, domain_gpus);
 }
 
 ReplicaRates replica_rates(const ReplicaGroup& group, double parameters, int zero, const Hardware& hardware,

@@ -102,7 +102,13 @@ Family hopper_at(double gemm_peak, double attention_peak) {
 }
 
 Family relative_of(std::string_view id) {
-  if (id.starts_with("a100") || id.starts_with("v100")) return column(&Constant::ampere);
+  if (id.starts_with("a100")) return column(&Constant::ampere);
+  // 83 of 112 TFLOP/s are what cuBLAS reached on a V100 PCIe (Markidis et al., arXiv 1803.04014, section V).
+  if (id.starts_with("v100")) {
+    Family family = column(&Constant::ampere);
+    family.gemm_peak = family.grouped_peak = 83.0 / 112;
+    return family;
+  }
   if (id.starts_with("b") || id.starts_with("gb")) return column(&Constant::blackwell);
   // MAMF: 668 of 1307 TFLOP/s on MI300X.
   constexpr double kCdnaPeak = 0.97 * 668.4 / 1307.4;

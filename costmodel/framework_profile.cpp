@@ -85,7 +85,8 @@ FrameworkProfile megatron_2026() {
 }
 
 // Megatron-LM before fused attention: Narayanan et al. (arXiv 2104.04473), Korthikanti et al. (arXiv
-// 2205.05198). Gradients are reduced after the last backward, in fp16.
+// 2205.05198). Gradients are reduced after the last backward, in fp16. From April 2021 on hidden states
+// travel in parts.
 FrameworkProfile megatron_2022() {
   FrameworkProfile profile;
   profile.name = "megatron-2022";
@@ -96,10 +97,19 @@ FrameworkProfile megatron_2022() {
   profile.accumulation_bytes = 2;
   profile.gradient_bytes = 2;
   profile.tensor_parallel_exposed = 0.9;
+  profile.scatters_transfers = true;
   profile.gradient_reduce_hidden = 0;
   profile.sharded_reduce_hidden = 0;
   profile.parameter_gather_overlaps = false;
   profile.optimizer_extra_s = 10e-3;
+  return profile;
+}
+
+// Before that: January's README table of 2021 (Megatron-LM, 2020-12 to 2021-04).
+FrameworkProfile megatron_2021() {
+  FrameworkProfile profile = megatron_2022();
+  profile.name = "megatron-2021";
+  profile.scatters_transfers = false;
   return profile;
 }
 
@@ -126,6 +136,7 @@ FrameworkProfile with_flash_attention(FrameworkProfile profile) {
 FrameworkProfile megatron_deepspeed_2023() {
   FrameworkProfile profile = megatron_2022();
   profile.name = "megatron-deepspeed-2023";
+  profile.scatters_transfers = false;
   profile.memory_bound_scale = 0.5;
   profile.loss_passes = 5;
   profile.host_forward_s = 0.55e-3;
@@ -191,6 +202,7 @@ FrameworkProfile llm_foundry_2024() {
   profile.gradient_bytes = 2;
   profile.fsdp_exposed = 1;
   profile.optimizer_extra_s = 10e-3;
+  profile.reduces_from_zero = 0;
   return profile;
 }
 
@@ -216,9 +228,10 @@ FrameworkProfile torchtitan_2024() {
   profile.selective_attention = 0;
   profile.selective_memory_bound = 1;
   profile.selective_tensor_parallel = 0.5;
-  profile.fp8_speedup = 1.75;
+  profile.fp8_speedup = 1.75;  // read off its own fp8 rows
   profile.optimizer_extra_s = 10e-3;
   profile.fsdp_exposed = 0.1;
+  profile.reduces_from_zero = 0;  // never defers a reduction but under a pipeline
   return profile;
 }
 
@@ -247,6 +260,7 @@ FrameworkProfile torchtitan_2026() {
   FrameworkProfile profile = torchtitan_2024();
   profile.name = "torchtitan-2026";
   profile.attention_limit = 0;
+  profile.causal_balanced = true;  // PyTorch's default by then (distributed/tensor/experimental, load balance)
   return profile;
 }
 
@@ -298,7 +312,6 @@ FrameworkProfile deepspeed_2026() {
   profile.sharded_reduce_hidden = 0;
   profile.parameter_gather_overlaps = false;
   profile.fsdp_exposed = 0.5;
-  profile.reduces_every_micro_batch = true;
   profile.bucket_bytes = 5e8 * 2;
   profile.bucket_bytes_per_rank = 0;
   profile.optimizer_extra_s = 10e-3;
@@ -320,6 +333,7 @@ std::vector<FrameworkProfile> all_profiles() {
           megatron_2023(),
           with_flash_attention(megatron_2023()),
           megatron_2022(),
+          megatron_2021(),
           megatron_deepspeed_2023(),
           nanotron_2025(),
           dt_fm_2022(),

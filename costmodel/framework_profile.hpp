@@ -86,8 +86,11 @@ struct FrameworkProfile {
   ContextExchange context_exchange = ContextExchange::kRing;
   bool causal_balanced =
       true;  // zigzag split of the sequence; false: the last rank does (2cp-1)/cp of the mean
-  bool transfer_overlaps = true;         // pipeline transfers run beside compute when interleaved
-  double transfer_extra_s = 0;           // per pipeline transfer, beyond the wire
+  bool transfer_overlaps = true;  // pipeline transfers run beside compute when interleaved
+  double transfer_extra_s = 0;    // per pipeline transfer, beyond the wire
+  // Without sequence parallelism a tensor-parallel rank sends its part of the hidden states, and the next
+  // stage gathers them (arXiv 2104.04473, section 4.1); false: every rank sends all of them.
+  bool scatters_transfers = false;
   bool gpipe_transfer_overlaps = false;  // the same under GPipe: a link works while both its ends compute
   Stalls stalls = {};
   SplitPolicy split = SplitPolicy::kEven;
@@ -109,7 +112,9 @@ struct FrameworkProfile {
   bool parameter_gather_overlaps = true;  // ZeRO-1's gathers run under the next forward
   double fsdp_exposed = 0;                // ZeRO-3: share of gathers and scatters that prefetch fails to hide
   double fsdp_norm = 0;  // the rest beside compute: (gather^q + compute^q)^(1/q); 0: the larger of both
-  bool reduces_every_micro_batch = false;  // ZeRO-2
+  // ZeRO stage from which gradients are reduced with every micro-batch, where there is no pipeline, not once
+  // a step: what is held sharded must be.
+  int reduces_from_zero = 2;
   double bucket_bytes = 40e6 * 4;          // gradient bucket
   double bucket_bytes_per_rank = 1e6 * 4;  // a bucket holds at least this times the data-parallel ranks
 };

@@ -6,6 +6,7 @@
 
 #include "costmodel/dispatch_time.hpp"
 #include "costmodel/parameters.hpp"
+#include "costmodel/segment.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -147,14 +148,12 @@ void BlockTime::add(const BlockTime& other, double times) {
 }
 
 GroupPlacements place_groups(const Layout& layout, int domain_gpus) {
+  const int segment = segment_gpus(layout, domain_gpus);
   GroupPlacements placements;
-  placements.by_group[static_cast<std::size_t>(Group::kTensor)] = place_group(1, layout.tp, domain_gpus);
-  placements.by_group[static_cast<std::size_t>(Group::kContext)] =
-      place_group(layout.tp, layout.cp, domain_gpus);
-  placements.by_group[static_cast<std::size_t>(Group::kExpert)] =
-      place_group(layout.etp, layout.ep, domain_gpus);
-  placements.by_group[static_cast<std::size_t>(Group::kExpertTensor)] =
-      place_group(1, layout.etp, domain_gpus);
+  placements.by_group[static_cast<std::size_t>(Group::kTensor)] = place_group(1, layout.tp, segment);
+  placements.by_group[static_cast<std::size_t>(Group::kContext)] = place_group(layout.tp, layout.cp, segment);
+  placements.by_group[static_cast<std::size_t>(Group::kExpert)] = place_group(layout.etp, layout.ep, segment);
+  placements.by_group[static_cast<std::size_t>(Group::kExpertTensor)] = place_group(1, layout.etp, segment);
   return placements;
 }
 

@@ -3,6 +3,7 @@
 
 #include "costmodel/operation_builder.hpp"
 #include "costmodel/parameters.hpp"
+#include "costmodel/segment.hpp"
 #include "costmodel/stage_load.hpp"
 #include "costmodel/step_time.hpp"
 
@@ -82,6 +83,13 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
 
   const double tokens = static_cast<double>(layout.micro_batch) * recipe.sequence_length / layout.cp;
   const double hidden_bytes = tokens * model.hidden * kActivationBytes / (layout.sp ? layout.tp : 1);
+  const bool scatters = framework.scatters_transfers && !layout.sp && layout.tp > 1;
+  const double sent_bytes = scatters ? hidden_bytes / layout.tp : hidden_bytes;
+  const double gather_s =
+      scatters ? collective_time(hardware, Collective::kAllGather, hidden_bytes,
+                                 place_group(1, layout.tp, segment_gpus(layout, hardware.domain_gpus)))
+                     .seconds
+               : 0;
   const double table_bytes =
       model.tied_embeddings ? framework.gradient_bytes * embedding_parameters(model, layout) : 0;
   for (const bool crosses : {false, true}) {
@@ -90,9 +98,10 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
     const bool overlaps = transfers_overlap(layout, framework);
     if (layout.pp > 1) {
       const Placement pair{2, crosses ? 2 : 1, crosses ? 1 : 2};
-      const Timed transfer = collective_time(hardware, Collective::kSendRecv, hidden_bytes, pair);
+      const Timed transfer = collective_time(hardware, Collective::kSendRecv, sent_bytes, pair);
       const double delay_s = crosses ? hardware.network.delay_s : 0;
-      placed.transfer_s = transfer.seconds + framework.transfer_extra_s + transfer_stall_s(layout, framework);
+      placed.transfer_s =
+          transfer.seconds + gather_s + framework.transfer_extra_s + transfer_stall_s(layout, framework);
       // A blocking transfer is a rendezvous: that the receiver is ready travels first.
       if (!overlaps) placed.transfer_s += delay_s;
       if (overlaps && layout.vpp == 1) placed.flight_s = delay_s;

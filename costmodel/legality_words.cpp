@@ -144,6 +144,7 @@ std::string explain_interleaving(const Question& question, std::int64_t global_b
   if (unit < 1) return "dp or micro_batch is less than 1";
   return "vpp " + number(layout.vpp) + ": " + number(global_batch / unit) +
          " micro-batches do not come in whole groups of pp " + number(layout.pp) +
+         (layout.framework == Framework::kTorchtitan ? ", with which interleaving is timed" : "") +
          batches_text(global_batch, unit * layout.pp) + largest_dp_text(global_batch, layout, layout.pp);
 }
 
@@ -213,7 +214,11 @@ std::string explain_zero(const Question& question) {
              ": 0 (DDP), 1 (distributed optimizer), and with pp 1 also 2 and 3 (Megatron-FSDP); pp is " +
              number(layout.pp);
     case Framework::kTorchtitan:
-      return found + ": 2 and 3 (FSDP2 without and with resharding after forward); 0 for replication alone";
+      return found +
+             ": 2 and, with pp 1, 3 (FSDP2 without and with resharding after forward); 0 for replication "
+             "alone; "
+             "pp is " +
+             number(layout.pp);
     case Framework::kDeepspeed:
       return found + ": 0 to 3; with pp > 1 only 0 and 1, with experts not 3";
   }

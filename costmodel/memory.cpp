@@ -104,6 +104,8 @@ LayoutMemory layout_memory(const Model& model, const Recipe& recipe, const Layou
                            const MemoryProfile& profile) {
   LayoutMemory memory;
   memory.state = state_recipe(layout, recipe.optimizer);
+  memory.state.gradients.held *= profile.gradient_share;
+  memory.state.gradients.sharded *= profile.gradient_share;
   memory.cp = layout.cp;
   memory.micro_batch = layout.micro_batch;
   memory.vpp = layout.vpp;
@@ -145,13 +147,13 @@ MemoryUse memory_use(const Model& model, const Recipe& recipe, const Layout& lay
 }
 
 double usable_memory_bytes(const Device& device) {
-  return kAllocatable * device.memory_bytes;
+  return device.memory_bytes;
 }
 
 Fit memory_fit(double bytes, const Device& device) {
-  const double usable = usable_memory_bytes(device);
-  if (bytes > usable * (1 + kModelError)) return Fit::kDoesNotFit;
-  return bytes > usable * (1 - kModelError) ? Fit::kBorderline : Fit::kFits;
+  if (bytes > usable_memory_bytes(device)) return Fit::kDoesNotFit;
+  const double sure = kAllocatable * (1 - kModelError) * device.memory_bytes;
+  return bytes > sure ? Fit::kBorderline : Fit::kFits;
 }
 
 std::string_view fit_name(Fit fit) {

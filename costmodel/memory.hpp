@@ -73,11 +73,12 @@ MemoryUse peak_memory(const LayoutMemory& memory, std::int64_t dp, std::int64_t 
 MemoryUse memory_use(const Model& model, const Recipe& recipe, const Layout& layout,
                      std::int64_t global_batch);
 
-// Bytes of the device that a plan may take: what the driver reports less what the allocator loses to
-// fragments.
+// The most bytes that a plan may be predicted to take: what the driver reports. Published runs that fitted
+// lie below it in the model, all of them; every layout above it failed (docs/validation.md).
 double usable_memory_bytes(const Device& device);
 
-// How sure a fit is: within the model's own error of the limit it is borderline.
+// How sure a fit is: within the model's own error, and what the allocator loses to fragments, of the limit it
+// is borderline.
 enum class Fit : std::uint8_t { kFits, kBorderline, kDoesNotFit };
 Fit memory_fit(double bytes, const Device& device);
 std::string_view fit_name(Fit fit);  // "fits", "borderline", "does not fit"

@@ -36,11 +36,11 @@ StateRecipe deepspeed_state(int zero, double moments_and_master) {
 const MemoryProfile& default_memory_profile(Framework framework) {
   static const MemoryProfile megatron{.name = "megatron-2026"};
   // Selective recomputation of single operations keeps every second matrix product and the attention's
-  // output.
+  // output. The loss is not fused: logits and their gradients, each in bf16 and in fp32.
   static const MemoryProfile torchtitan{.name = "torchtitan-2026",
                                         .framework = Framework::kTorchtitan,
                                         .selective_keeps = 0.5,
-                                        .logit_bytes = 6};
+                                        .logit_bytes = 12};
   static const MemoryProfile deepspeed{
       .name = "deepspeed-2026", .framework = Framework::kDeepspeed, .logit_bytes = 8};
   switch (framework) {
@@ -52,6 +52,21 @@ const MemoryProfile& default_memory_profile(Framework framework) {
       break;
   }
   return megatron;
+}
+
+const MemoryProfile& nvidia_recipe_memory_profile() {
+  static const MemoryProfile recipe{.name = "nvidia-recipe-2025", .gradient_share = 0.5};
+  return recipe;
+}
+
+const MemoryProfile& fused_loss_fsdp_memory_profile() {
+  static const MemoryProfile fsdp = [] {
+    MemoryProfile profile = default_memory_profile(Framework::kTorchtitan);
+    profile.name = "llm-foundry-2024";
+    profile.logit_bytes = 6;
+    return profile;
+  }();
+  return fsdp;
 }
 
 const MemoryProfile& nanotron_memory_profile() {

@@ -29,6 +29,7 @@ struct MemoryProfile {
   std::string name;
   Framework framework = Framework::kMegatron;
   SplitPolicy split = SplitPolicy::kEven;
+  double gradient_share = 1;            // of state_recipe's gradients: 0.5 where fp32 ones are kept in bf16
   double hidden_bytes = 8;              // per hidden: inputs and outputs of the two norms
   double sharded_hidden_bytes = 0;      // per hidden, beyond attention's own tensors
   double gated_ffn_bytes = 6;           // per width: gate, up, product
@@ -44,6 +45,15 @@ struct MemoryProfile {
 };
 
 const MemoryProfile& default_memory_profile(Framework framework);
+
+// Megatron as NVIDIA's performance recipes run it: gradients summed and reduced in bf16 (NVIDIA/NeMo,
+// collections/llm/recipes, pretrain_performance_optimizations: grad_reduce_in_fp32 off; Megatron-Bridge's
+// likewise).
+const MemoryProfile& nvidia_recipe_memory_profile();
+
+// FSDP with a fused loss, which keeps no fp32 copy of the logits: llm-foundry (FlashAttention's cross
+// entropy) and JAX. Its published runs would not have fitted otherwise.
+const MemoryProfile& fused_loss_fsdp_memory_profile();
 
 // nanotron of 2024-25, which published the Ultra-Scale Playbook's runs: fitted on the recorded peak memory of
 // the half of them that docs/accuracy.md calls dev, 2026-11-29.

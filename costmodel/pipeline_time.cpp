@@ -48,6 +48,13 @@ void steady_ends(std::span<const StageTime> stages, int micro_batches, SteadyEnd
 }  // namespace
 
 double PipelineCurve::time(double micro_batches) const {
+  if (group > 0) {
+    const auto [one, two, four] = at_groups;
+    const double groups = micro_batches / group;
+    if (groups <= 1) return one;
+    if (groups <= 2) return one + (groups - 1) * (two - one);
+    return two + (groups - 2) * std::max((four - two) / 2, groups > 4 ? group * steepest_line() : 0);
+  }
   const bool few_only = micro_batches < min_micro_batches;
   const int used = few_only ? any_count : count;
   double longest = few_only ? few.fixed_s + micro_batches * few.slope_s : 0;
@@ -58,10 +65,16 @@ double PipelineCurve::time(double micro_batches) const {
   return longest;
 }
 
-double PipelineCurve::slope() const {
+double PipelineCurve::steepest_line() const {
   double steepest = 0;
   for (int i = 0; i < count; ++i) steepest = std::max(steepest, lines[static_cast<std::size_t>(i)].slope_s);
   return steepest;
+}
+
+double PipelineCurve::slope() const {
+  if (group == 0) return steepest_line();
+  const auto [one, two, four] = at_groups;
+  return std::max({steepest_line(), (two - one) / group, (four - two) / (2 * group)});
 }
 
 void PipelineCurve::add(Line line) {

@@ -20,7 +20,8 @@ struct StageTime {
 
 // One pipeline flush as a function of its micro-batches m: the largest of lines fixed_s + m slope_s. Lines
 // that hold for any m come first; those beyond `any_count` hold from m = min_micro_batches on, `few` only
-// below.
+// below. With `group` it is the schedule's own time at one, two and four groups of so many micro-batches;
+// each further group takes what the last two took, or the busiest stage's work where that is more.
 struct PipelineCurve {
   struct Line {
     double fixed_s = 0;
@@ -33,10 +34,13 @@ struct PipelineCurve {
   int count = 0;
   int any_count = 0;
   int min_micro_batches = 1;
+  int group = 0;
+  std::array<double, 3> at_groups{};
 
   double time(double micro_batches) const;
-  // What one more micro-batch costs in the steady state: the slope of the steepest line.
+  // What one more micro-batch costs at the most: the slope of the steepest line, or between groups.
   double slope() const;
+  double steepest_line() const;
   // Drops lines that this one covers. Of more than kMaxLines the lowest goes, which leaves a lower bound.
   void add(Line line);
 };
@@ -62,9 +66,10 @@ PipelineCurve one_f_one_b_curve(std::span<const StageTime> stages);
 double interleaved_time(std::span<const StageTime> chunks, int stages, int micro_batches, double transfer_s);
 
 // While transfers are no longer than any chunk's passes: exact for equal chunks, with a heavier last chunk
-// (the head) and a slightly heavier first; else, from two groups on, a lower bound. A single group is carried
-// down from two, at the busiest stage's work a micro-batch. With longer transfers: interleaved_time of two
-// and of four groups, and the line through both.
+// (the head) and a slightly heavier first; a single group is carried down from two, at the busiest stage's
+// work a micro-batch. Where chunks between the ends differ: exact at one, two and four groups, within 3 per
+// cent (random chunks) at others. With longer transfers: interleaved_time of two and of four groups, and the
+// line through both.
 PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, double transfer_s);
 
 // ZB-1p (zero bubble, arXiv 2401.10241): warm-up of stages - 1 - s forwards; then forward, input gradient and

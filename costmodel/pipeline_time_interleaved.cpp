@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -131,6 +132,16 @@ class Lane {
   std::vector<double> lap_end_;  // where a lap ends, by position in it
 };
 
+bool alike_between_ends(std::span<const StageTime> chunks) {
+  constexpr double kRounding = 1e-9;
+  const auto alike = [](double a, double b) { return std::abs(a - b) <= kRounding * b; };
+  for (std::size_t i = 2; i + 1 < chunks.size(); ++i) {
+    if (!alike(chunks[i].forward_s, chunks[1].forward_s)) return false;
+    if (!alike(chunks[i].backward_s(), chunks[1].backward_s())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // Slot by slot: in slot n stage s runs forward n - s, then backward n - 2 (p-1) - (v-1) p + s. Each waits for
@@ -208,6 +219,11 @@ PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, d
   // Fewer micro-batches: from the value at 2p down, each saves no more than the busiest stage's work.
   const double slope = curve.slope();
   curve.few = {curve.time(2 * p) - 2 * p * slope, slope};
+  if (alike_between_ends(chunks)) return curve;
+  for (std::size_t i = 0; i < curve.at_groups.size(); ++i) {
+    curve.at_groups[i] = interleaved_time(chunks, p, p << i, transfer_s);
+  }
+  curve.group = p;
   return curve;
 }
 

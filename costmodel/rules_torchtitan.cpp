@@ -24,7 +24,9 @@ Rule check_sharding(const Layout& layout) {
     return layout.shard_group > 0 ? Rule::kShardGroup : Rule::kNone;
   }
   // FSDP2 keeps weights gathered (reshard never: ZeRO-2) or not (always: ZeRO-3); it always shards gradients.
-  if (layout.zero != 2 && layout.zero != 3) return Rule::kZero;
+  // Under a pipeline a stage holds what it gathered from one micro-batch's backward to the next one's
+  // forward: resharding would only gather more often (PyTorch, distributed/pipelining/stage.py).
+  if (layout.zero != 2 && (layout.zero != 3 || layout.pp > 1)) return Rule::kZero;
   return layout.shard_group % layout.cp == 0 ? Rule::kNone : Rule::kShardGroup;
 }
 
@@ -44,9 +46,8 @@ Rule check_torchtitan_layout(const Model& model, const Recipe& recipe, const Lay
 }
 
 Rule check_torchtitan_batch(const Layout& layout, std::int64_t micro_batches) {
-  if (layout.vpp > 1 && micro_batches % std::max<std::int64_t>(1, micro_batches / layout.pp) != 0) {
-    return Rule::kInterleaving;
-  }
+  // torchtitan launches other rounds as well; those of pp micro-batches are what interleaving is timed with.
+  if (layout.vpp > 1 && micro_batches % layout.pp != 0) return Rule::kInterleaving;
   // Experts borrow the ranks of shard, cp and tp, never those that replicate.
   const std::int64_t shard =
       layout.shard_group > 0 ? layout.shard_group : std::int64_t{layout.dp} * layout.cp;

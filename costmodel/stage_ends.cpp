@@ -9,12 +9,13 @@ ReplicaCosts replica_costs(const LayoutCost& cost, std::int64_t dp, int islands)
   const FrameworkProfile& framework = *cost.framework;
   const int domain = cost.hardware->domain_gpus;
   const std::int64_t inner = dp / islands;
-  // FSDP moves a block at a time, the others a bucket.
-  const double pieces = layout.zero == 3 ? cost.units : 1;
-
   ReplicaCosts result;
+  // FSDP moves a block at a time, the others a bucket; with ZeRO-2 FSDP2 gathers forward and keeps what it
+  // gathered for the backward.
+  result.by_block = layout.zero == 3 || (layout.zero == 2 && framework.framework == Framework::kTorchtitan);
+  const double pieces = result.by_block ? cost.units : 1;
   result.every_micro_batch =
-      layout.pp == 1 && (layout.zero == 3 || (layout.zero == 2 && framework.reduces_every_micro_batch));
+      layout.pp == 1 && (layout.zero == 3 || layout.zero >= framework.reduces_from_zero);
   result.dense = dense_replicas(layout, inner, domain);
   result.dense_rates =
       replica_rates(result.dense, cost.largest.dense / pieces, layout.zero, *cost.hardware, framework);
@@ -39,10 +40,11 @@ StageEnds stage_ends(const LayoutCost& cost, const ReplicaCosts& replicas, const
   const double backward_s = run.time.backward_s();
 
   StageEnds ends;
-  if (replicas.every_micro_batch && layout.zero == 3) {
+  if (replicas.every_micro_batch && replicas.by_block) {
+    const double gather_again_s = layout.zero == 3 ? gather_s : 0;
     ends.every_forward_s =
         exposed_gathers(gather_s, cost.units, forward_s, framework.fsdp_exposed, framework.fsdp_norm);
-    ends.every_backward_s = exposed_gathers(gather_s + reduce_s, cost.units, backward_s,
+    ends.every_backward_s = exposed_gathers(gather_again_s + reduce_s, cost.units, backward_s,
                                             framework.fsdp_exposed, framework.fsdp_norm);
   } else {
     const double buckets =

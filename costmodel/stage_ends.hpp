@@ -12,6 +12,7 @@ struct ReplicaCosts {
   ReplicaGroup dense, expert;
   ReplicaRates dense_rates, expert_rates;
   bool every_micro_batch = false;  // parameters or gradients move with every micro-batch, not once a step
+  bool by_block = false;           // block by block (FSDP), not in buckets
   Evidence evidence = Evidence::kCalibrated;
 };
 ReplicaCosts replica_costs(const LayoutCost& cost, std::int64_t dp, int islands);

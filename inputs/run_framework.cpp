@@ -75,11 +75,16 @@ RunFramework plain_megatron(const RunRow& row, const std::string& name) {
     return result;
   }
   // Until 2023 gradients were reduced without the distributed optimizer, and attention was not fused; from
-  // then on it was where one asked for it.
-  const bool flash = has_flash_attention(row, name);
-  RunFramework result = megatron(year <= 2022 ? "megatron-2022"
-                                 : flash      ? "megatron-2023-flash"
-                                              : "megatron-2023");
+  // then on it was where one asked for it, and in 2024 Transformer Engine, which fuses it, became the
+  // default, though not of forks. The kernel that softmaxes written scores takes 16,384 keys at most
+  // (Megatron-LM, fused_kernels).
+  constexpr double kMostKeysOfUnfused = 16384;
+  const bool flash = (year >= 2024 && !contains(name, "fork")) || has_flash_attention(row, name) ||
+                     row.sequence_length.value_or(0) > kMostKeysOfUnfused;
+  RunFramework result = megatron(year <= 2021 && !flash   ? "megatron-2021"
+                                 : year <= 2022 && !flash ? "megatron-2022"
+                                 : flash                  ? "megatron-2023-flash"
+                                                          : "megatron-2023");
   result.default_zero = year <= 2022 ? 0 : 1;
   result.experts_follow_tp = true;
   result.default_sequence_parallel = year >= 2022;

@@ -214,14 +214,20 @@ bool SetupReader::read_state() {
   layout.sp = row_.sp ? *row_.sp != 0 : layout.tp > 1 && framework_.default_sequence_parallel;
   if (!row_.sp && layout.tp > 1) setup_.assumed.push_back("the framework's default of sequence parallelism");
   if (layout.tp == 1) layout.sp = false;
+  const auto keeps_gathered = [&] {
+    // FSDP2's default: no resharding under a pipeline.
+    return layout.framework == costmodel::Framework::kTorchtitan && layout.pp > 1 && layout.zero == 3;
+  };
   if (row_.zero.empty()) {
     layout.zero = framework_.default_zero;
+    if (keeps_gathered()) layout.zero = 2;
     setup_.assumed.push_back("the framework's default sharding");
     return true;
   }
   const auto sharding = read_sharding(row_.zero, setup_.hardware.gpus_per_node);
   if (!sharding) return refuse("sharding " + in_quotes(row_.zero) + " is not known");
   layout.zero = sharding->zero;
+  if (keeps_gathered()) layout.zero = 2;
   layout.shard_group = sharding->shard_group;
   const std::int64_t replicas = std::int64_t{layout.dp} * layout.cp;
   if (layout.shard_group >= replicas || layout.zero == 0) layout.shard_group = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
 
 namespace trainfront::inputs {
 
@@ -152,12 +153,18 @@ std::optional<Sharding> read_sharding(std::string_view text, int gpus_per_node) 
 FlopConvention read_flop_convention(std::string_view text) {
   const std::string word = lower_case(text);
   FlopConvention convention;
+  const auto has = [&](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return contains(word, part); });
+  };
   if (contains(word, "hardware")) {
     convention.count = FlopCount::kHardware;
-  } else if (contains(word, "full")) {
+  } else if (has({"non-causal", "noncausal", "not causal", "full attention", "full score",
+                  "full sequence"})) {
     convention.count = FlopCount::kFull;
-  } else if (contains(word, "megatron-bridge") || contains(word, "causal-halved") ||
-             contains(word, "c=0.5")) {
+  } else if (has({"causal convention not stated", "causality not stated"})) {
+    convention.stated = false;
+  } else if (has({"megatron-bridge", "causal", "c=0.5"})) {
     convention.count = FlopCount::kCausal;
   } else {
     convention.stated = false;

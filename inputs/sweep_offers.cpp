@@ -21,6 +21,7 @@ using costmodel::Offer;
 using costmodel::PriceModel;
 
 constexpr std::int64_t kMaxGpusPerNode = 1024;
+constexpr int kMostGpusOfServer = 16;
 
 std::string needed_text(Section& section, std::string_view key) {
   if (section.require(key) == nullptr) return {};
@@ -98,8 +99,11 @@ std::optional<Hardware> read_hardware(Section& section, const Catalog& catalog, 
   Hardware hardware;
   hardware.device = device->device;
   hardware.gpus_per_node = gpus ? static_cast<int>(*gpus) : node->gpus_per_node;
+  // A fabric of more GPUs than any server has spans nodes: a rack.
+  const bool spans_nodes = device->domain_gpus > kMostGpusOfServer;
   hardware.domain_gpus = domain            ? static_cast<int>(*domain)
                          : node != nullptr ? node->domain_gpus
+                         : spans_nodes     ? device->domain_gpus
                                            : std::min(device->domain_gpus, hardware.gpus_per_node);
   if (node != nullptr) hardware.network = node->network;
   if (kind) {

@@ -66,7 +66,13 @@ bool has_own_memory_profile(const RunSetup& setup) {
 // Software that writes scores to memory keeps them, and was run with dropout.
 costmodel::MemoryProfile memory_profile(const RunSetup& setup, const costmodel::FrameworkProfile& framework) {
   if (has_own_memory_profile(setup)) return costmodel::nanotron_memory_profile();
+  const auto is_any_of = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return framework.name.starts_with(name); });
+  };
   costmodel::MemoryProfile profile = costmodel::default_memory_profile(setup.layout.framework);
+  if (is_any_of({"nemo", "megatron-bridge"})) profile = costmodel::nvidia_recipe_memory_profile();
+  if (is_any_of({"llm-foundry", "maxtext"})) profile = costmodel::fused_loss_fsdp_memory_profile();
   profile.flash_attention = framework.fused_attention;
   profile.dropout = !framework.fused_attention;
   return profile;

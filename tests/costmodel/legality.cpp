@@ -111,13 +111,13 @@ TEST_CASE("interleaving needs stages and whole groups of micro-batches") {
   CHECK(check(layers(32), layout) == Rule::kInterleaving);
 }
 
-TEST_CASE("torchtitan's interleaved stages take rounds, not whole groups") {
+TEST_CASE("torchtitan's interleaved stages are timed in rounds of as many micro-batches as stages") {
   Layout layout = pipeline(4, 2);
   layout.framework = Framework::kTorchtitan;
-  layout.zero = 3;
-  CHECK(batch_rule(layout, 10) == Rule::kNone);          // 10 // 4 = 2 rounds divide 10
-  CHECK(batch_rule(layout, 15) == Rule::kNone);          // 3 rounds of 5
-  CHECK(batch_rule(layout, 14) == Rule::kInterleaving);  // 3 rounds do not divide 14
+  layout.zero = 2;
+  CHECK(batch_rule(layout, 12) == Rule::kNone);
+  CHECK(batch_rule(layout, 2) == Rule::kInterleaving);
+  CHECK(batch_rule(layout, 10) == Rule::kInterleaving);  // torchtitan would run 2 rounds of 5
 }
 
 TEST_CASE("heads over tensor parallelism") {
@@ -248,9 +248,15 @@ TEST_CASE("ZeRO stages by framework") {
   layout.framework = Framework::kDeepspeed;
   CHECK(check(layers(32), layout) == Rule::kZero);
   layout.framework = Framework::kTorchtitan;
+  CHECK(check(layers(32), layout) == Rule::kZero);  // under a pipeline what was gathered stays
+  layout.zero = 2;
   CHECK(check(layers(32), layout) == Rule::kNone);
   layout.zero = 1;
   CHECK(check(layers(32), layout) == Rule::kZero);
+  layout.pp = 1;
+  layout.zero = 3;
+  CHECK(check(layers(32), layout) == Rule::kNone);
+  layout.pp = 4;
   layout.zero = 4;
   layout.framework = Framework::kMegatron;
   CHECK(check(layers(32), layout) == Rule::kZero);

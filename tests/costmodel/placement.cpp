@@ -3,6 +3,8 @@
 #include <map>
 
 #include "costmodel/collective_time.hpp"
+#include "costmodel/data_parallel_time.hpp"
+#include "costmodel/segment.hpp"
 
 namespace trainfront::costmodel {
 
@@ -19,6 +21,31 @@ TEST_CASE("a group that straddles a domain's edge is placed by its worst members
   // 12 of 8: 8 + 4 or 4 + 8. 3 of 8: the groups 6..8 and 15..17 leave one member alone.
   CHECK(place_group(1, 12, 8) == Placement{12, 2, 4});
   CHECK(place_group(1, 3, 8) == Placement{3, 2, 1});
+}
+
+TEST_CASE("racks are filled in segments that keep groups whole, servers to the last GPU") {
+  Layout layout;
+  layout.tp = 16;
+  CHECK(segment_gpus(layout, 72) == 64);
+  CHECK(segment_gpus(layout, 8) == 8);
+  layout.tp = 12;
+  CHECK(segment_gpus(layout, 72) == 72);
+  layout.tp = 1;
+  layout.ep = 64;
+  CHECK(segment_gpus(layout, 72) == 64);
+  layout.ep = 128;
+  CHECK(segment_gpus(layout, 72) == 64);
+  layout.ep = 72;
+  CHECK(segment_gpus(layout, 72) == 72);
+}
+
+TEST_CASE("a job that fits into one domain has no group beyond it") {
+  Layout layout;
+  CHECK(dense_replicas(layout, 6, 8).all == Placement{6, 1, 6});  // 6 GPUs of a server
+  CHECK(dense_replicas(layout, 64, 72).all == Placement{64, 1, 64});
+  CHECK(dense_replicas(layout, 128, 72).all.domains == 2);
+  layout.shard_group = 8;
+  CHECK(dense_replicas(layout, 64, 72).across_shards == Placement{8, 1, 8});
 }
 
 // Every group of a large grid, member by member.

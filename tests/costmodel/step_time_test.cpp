@@ -98,6 +98,28 @@ TEST_CASE(
   CHECK(steady > 200);
 }
 
+TEST_CASE("gradients that are held sharded are reduced with every micro-batch") {
+  const Hardware hardware = h100_cluster();
+  const auto every_micro_batch_s = [&](Framework framework, int zero) {
+    Layout layout;
+    layout.framework = framework;
+    layout.zero = zero;
+    const LayoutCost cost = layout_cost(reference::llama32_1b(), reference::sequences_of(2048), layout,
+                                        hardware, default_profile(framework));
+    return data_parallel_cost(cost, 64, 1).per_micro_batch_s;
+  };
+  CHECK(every_micro_batch_s(Framework::kMegatron, 0) == 0);
+  CHECK(every_micro_batch_s(Framework::kMegatron, 1) == 0);
+  CHECK(every_micro_batch_s(Framework::kMegatron, 2) > 0);
+  CHECK(every_micro_batch_s(Framework::kMegatron, 3) > 0);
+  CHECK(every_micro_batch_s(Framework::kDeepspeed, 1) == 0);
+  CHECK(every_micro_batch_s(Framework::kDeepspeed, 2) > 0);
+  // torchtitan reduces after every backward, and gathers once more where it reshards.
+  CHECK(every_micro_batch_s(Framework::kTorchtitan, 0) > 0);
+  CHECK(every_micro_batch_s(Framework::kTorchtitan, 2) > 0);
+  CHECK(every_micro_batch_s(Framework::kTorchtitan, 3) > every_micro_batch_s(Framework::kTorchtitan, 2));
+}
+
 TEST_CASE("one GPU, one micro-batch: the blocks' times, the optimiser and nothing else") {
   const Hardware hardware = h100_cluster();
   const FrameworkProfile& framework = default_profile(Framework::kMegatron);

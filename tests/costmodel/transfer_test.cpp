@@ -75,6 +75,40 @@ TEST_CASE("a delay is paid by every message") {
   CHECK(collective_time(hardware, Collective::kAllGather, 1e6, {4, 4, 1}).seconds > ring_before + 0.03);
 }
 
+TEST_CASE("Megatron of 2022 sends the parts of a hidden state and gathers them; DeepSpeed's sends it whole") {
+  const auto transfer_s = [](const char* profile, bool sp) {
+    Layout layout = stages(Schedule::k1f1b, 8);
+    layout.sp = sp;
+    return layout_cost(reference::llama2_7b(), sequences_of_2048(), layout, h100_cluster(),
+                       *find_profile(profile))
+        .far.transfer_s;
+  };
+  const Hardware hardware = h100_cluster();
+  const double bytes = 2048 * 4096 * 2.0;
+  const Placement pair{2, 2, 1};
+  const double whole_s = collective_time(hardware, Collective::kSendRecv, bytes, pair).seconds;
+  const double part_s = collective_time(hardware, Collective::kSendRecv, bytes / 8, pair).seconds;
+  const double gather_s = collective_time(hardware, Collective::kAllGather, bytes, {8, 1, 8}).seconds;
+  CHECK(transfer_s("megatron-2022", false) == doctest::Approx(part_s + gather_s));
+  CHECK(transfer_s("megatron-2022", true) == doctest::Approx(part_s));
+  CHECK(transfer_s("megatron-deepspeed-2023", false) == doctest::Approx(whole_s));
+}
+
+TEST_CASE("through the kernel a fast line gives less than its rate, a slow one all of it") {
+  Hardware hardware = h100_cluster();
+  hardware.network.rdma = false;
+  const auto rate = [&](double node_gbit) {
+    hardware.network.nic_bytes_per_s = node_gbit * 1e9 / 8 / hardware.gpus_per_node;
+    constexpr double kBytes = 1e9;
+    return kBytes / collective_time(hardware, Collective::kSendRecv, kBytes, {2, 2, 1}).seconds /
+           hardware.network.nic_bytes_per_s;
+  };
+  CHECK(rate(1) == doctest::Approx(rate(10)).epsilon(1e-3));
+  CHECK(rate(25) < 0.8 * rate(10));
+  CHECK(25 * rate(25) > 10 * rate(10));                   // but still more than of a slow one
+  CHECK(rate(100) == doctest::Approx(0.4).epsilon(0.2));  // NVIDIA/nccl#450: 4 to 6 of 12.5 GB/s
+}
+
 TEST_CASE("stalls hit large runs, and unsharded replicas in the range where they were seen") {
   const FrameworkProfile& nanotron = *find_profile("nanotron-2025");
   const auto transfer_s = [&](int pp, int dp, int zero) {

@@ -196,6 +196,7 @@ TEST_CASE("frameworks by name and year") {
   CHECK(profile("NeMo", "2025", "") == "nemo-2025");
   CHECK(profile("Megatron-LM", "2022", "") == "megatron-2022");
   CHECK(profile("Megatron-LM fork (sail-sg)", "2024", "") == "megatron-2023");
+  CHECK(profile("Megatron-LM", "2024", "") == "megatron-2023-flash");  // Transformer Engine's default
   CHECK(profile("Megatron-LM", "2023", "FlashAttention on") == "megatron-2023-flash");
   CHECK(profile("Megatron-LM", "2023", "no flash attention") == "megatron-2023");
   CHECK(profile("MegaScale", "2024", "") == "megatron-2023-flash");

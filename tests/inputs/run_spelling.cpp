@@ -62,6 +62,12 @@ TEST_CASE("what a printed TFLOP/s or MFU counts") {
   CHECK(full.peak_flops_per_s == doctest::Approx(989e12));
   CHECK(read_flop_convention("model FLOPs (no recompute); Megatron-Bridge flop formula").count ==
         FlopCount::kCausal);
+  for (const char* text : {"model FLOPs; causal", "causal half of the scores", "causal mask",
+                           "model FLOPs, causal, full recompute not counted"}) {
+    CHECK(read_flop_convention(text).count == FlopCount::kCausal);
+  }
+  CHECK(read_flop_convention("model FLOPs, not causal").count == FlopCount::kFull);
+  CHECK_FALSE(read_flop_convention("model FLOPs without full recompute").stated);
   const FlopConvention open = read_flop_convention("model TFLOPS; peak 989.5; causal convention not stated");
   CHECK_FALSE(open.stated);
   CHECK(open.peak_flops_per_s == doctest::Approx(989.5e12));

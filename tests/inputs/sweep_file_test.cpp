@@ -393,6 +393,29 @@ usd_per_node_hour = "$12"
   CHECK(found);
 }
 
+TEST_CASE("an own node of a rack-scale device has the rack's fabric unless it says otherwise") {
+  const auto domain = [](const std::string& more) {
+    const Attempt read = attempt(changed("[failures]", R"([[market.offer]]
+provider = "own"
+instance = "my-nvl72"
+device = "gb200"
+gpus_per_node = 4
+network = "infiniband"
+network_gbps = 1600
+usd_per_node_hour = 40
+)" + more + "[failures]"));
+    CHECK(read.faults == "");
+    for (const auto& entry : read.problem().hardware) {
+      for (const auto& offer : entry.offers) {
+        if (offer.instance == "my-nvl72") return entry.hardware.domain_gpus;
+      }
+    }
+    return 0;
+  };
+  CHECK(domain("") == 72);
+  CHECK(domain("domain_gpus = 4\n") == 4);
+}
+
 TEST_CASE("catalogues of the user lie over the shipped one or stand alone") {
   const Attempt alone = attempt(changed("providers = [\"aws\", \"coreweave\"]", R"(catalog = []
 [[market.offer]]
