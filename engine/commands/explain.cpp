@@ -7,6 +7,7 @@
 #include "costmodel/legality.hpp"
 #include "engine/answer.hpp"
 #include "engine/atomic_file.hpp"
+#include "engine/broken_rule.hpp"
 #include "engine/errors.hpp"
 #include "engine/goal_options.hpp"
 #include "engine/narrow.hpp"
@@ -31,6 +32,7 @@ std::uint64_t parse_id(const std::string& text, const search::Space& space) {
     throw UsageError(
         fmt::format("--plan: {} found; an id as in front.csv is needed", inputs::in_quotes(text)));
   }
+  if (space.size() == 0) throw UsageError("--plan: this sweep has no legal plan");
   if (id >= space.size()) {
     throw UsageError(fmt::format("--plan: {} found; the ids of this sweep end at {}", id, space.size() - 1));
   }
@@ -97,10 +99,13 @@ int explain_nothing(const ExplainOptions& options, const search::Space& space, c
                     const search::Goal& goal, const Answer& answer) {
   if (space.size() == 1) return refuse(options, space, space.decode(0), search::evaluate(space, 0));
   say(why_no_plan(space, harvest, goal, answer));
+  const std::optional<BrokenRule> broken = space.size() == 0 ? broken_rule(space.problem()) : std::nullopt;
+  if (broken) say(fmt::format("{}: {}", costmodel::rule_name(broken->rule), broken->words));
   if (options.json) {
     JsonWriter json;
     json.begin_object();
     write_answer(space, harvest, answer, json);
+    if (broken) json.field("reason", costmodel::rule_name(broken->rule)).field("explanation", broken->words);
     json.begin_object("counts");
     write_counts(harvest.counts, harvest.front.points().size(), json);
     print(json.end_object().end_object().take());

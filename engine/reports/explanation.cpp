@@ -89,6 +89,7 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
   const costmodel::StepGraph step = costmodel::step_graph(
       problem.model, problem.recipe, plan.layout, plan.global_batch, hardware, framework, plan.islands);
   explanation.critical_path = costmodel::path_shares(step, plan.layout);
+  explanation.graph_s = step.timeline.length_s + step.outer_sync_s;
   explanation.bottleneck = costmodel::bottleneck_words(explanation.critical_path, plan.layout, hardware);
   if (with_events) explanation.events = costmodel::step_events(step, plan.layout);
   return explanation;

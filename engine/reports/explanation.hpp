@@ -39,6 +39,7 @@ struct Explanation {
   search::HostNeed host;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build
   std::string bottleneck;                           // in words; empty likewise
+  double graph_s = 0;                               // length of that path; 0 likewise
   std::vector<costmodel::Sensitivity> sensitivities;
   std::vector<costmodel::StepEvent> events;  // only if asked for
 };

@@ -88,6 +88,7 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
   write_amounts("losses_usd", explanation.run.losses_usd, json);
   json.end_object();
 
+  if (explanation.graph_s > 0) json.field("critical_path_s", explanation.graph_s);
   json.begin_array("critical_path");
   for (const costmodel::PathShare& share : explanation.critical_path) {
     json.begin_object().key("stage");
