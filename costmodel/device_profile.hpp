@@ -78,7 +78,9 @@ struct SwitchReduceFit {
 struct NetworkFit {
   double latency_scale = 0;  // 0: not measured
   double efficiency = 0;
-  int most_domains = 0;  // that were measured
+  int most_domains = 0;                    // that were measured
+  std::string kind = {};                   // Network::kind that it is of, and of no other
+  std::array<bool, 5> of_collective = {};  // by Collective: measured itself; the others follow from it
 };
 
 struct DeviceProfile {

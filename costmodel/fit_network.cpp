@@ -28,6 +28,7 @@ std::vector<CollectiveSample> large_of(const std::vector<CollectiveSample>& samp
 
 double predict(Hardware hardware, const NetworkFit& fit, const CollectiveSample& sample) {
   hardware.device.profile.network = fit;
+  hardware.device.profile.network.kind = hardware.network.kind;
   hardware.network.nic_bytes_per_s = sample.nic_bytes_per_s;
   return collective_time(hardware, sample.collective, sample.bytes, sample.placement).seconds;
 }
@@ -37,7 +38,7 @@ NetworkFit fit_to(const Hardware& hardware, const std::vector<CollectiveSample>&
   if (seen.size() < kLeastNetworkSamples) seen = samples;
   Hardware trial = hardware;
   NetworkFit& fit = trial.device.profile.network;
-  fit = {};
+  fit = {.kind = hardware.network.kind};
   const auto cost = [&](const std::vector<double>& x) {
     fit.latency_scale = std::exp(x[0]);
     fit.efficiency = 1 / (1 + std::exp(-x[1]));
@@ -57,8 +58,10 @@ NetworkFit fit_to(const Hardware& hardware, const std::vector<CollectiveSample>&
   }
   cost(best);
   NetworkFit result = fit;
-  for (const CollectiveSample& sample : samples)
+  for (const CollectiveSample& sample : samples) {
     result.most_domains = std::max(result.most_domains, sample.placement.domains);
+    result.of_collective[static_cast<std::size_t>(sample.collective)] = true;
+  }
   return result;
 }
 

@@ -126,7 +126,7 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                               const Placement& placement) {
   const Network& network = hardware.network;
   const NetworkFit& measured = hardware.device.profile.network;
-  const bool is_measured = measured.latency_scale > 0;
+  const bool is_measured = measured.latency_scale > 0 && measured.kind == network.kind;
   const double efficiency = is_measured ? measured.efficiency : network.efficiency;
   const double nic_rate =
       network.nic_bytes_per_s *
@@ -139,9 +139,10 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                     .latency_scale = is_measured ? measured.latency_scale : network.latency_scale,
                     .delay_s = network.delay_s,
                     .rdma = network.rdma};
-  const Evidence of_network = is_measured && placement.domains <= measured.most_domains
-                                  ? Evidence::kCalibrated
-                                  : network_evidence(collective, placement.domains);
+  const bool is_measured_itself = is_measured && placement.domains <= measured.most_domains &&
+                                  measured.of_collective[static_cast<std::size_t>(collective)];
+  const Evidence of_network =
+      is_measured_itself ? Evidence::kCalibrated : network_evidence(collective, placement.domains);
   const Evidence evidence =
       worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence, of_network);
   switch (collective) {

@@ -216,6 +216,10 @@ void add_validate(CLI::App& app, Invocation& chosen) {
   CLI::App* command =
       add_command(app, "validate", "Compare predictions with measured runs or operators", options);
   command->add_option("files", options->files, "CSV files; their headers tell what they measure")->required();
+  command
+      ->add_option("--catalog", options->catalogs,
+                   "Put this file (a profile, say) over the shipped catalogue; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--rows", options->rows, "Write every compared row to this CSV file");
   command->add_option("--page", options->page, "Write the result as a Markdown page, with a plot beside it");
   runs_serial(command, chosen, options, run_validate);

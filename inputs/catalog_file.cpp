@@ -46,7 +46,20 @@ void add_profile(Catalog& catalog, std::string_view text, const std::string& nam
     faults.add({name, {}, "device", "not in the catalogue", device, "", nearest(device, known)});
     return;
   }
-  entry->device.profile = parse_profile(text, name, entry->device.profile, faults);
+  costmodel::DeviceProfile profile = parse_profile(text, name, entry->device.profile, faults);
+  const std::string& kind = profile.network.kind;
+  if (!kind.empty() && catalog.find_network(kind) == nullptr) {
+    std::vector<std::string> kinds;
+    for (const NetworkEntry& network : catalog.networks) kinds.push_back(network.network.kind);
+    faults.add({name,
+                {},
+                "network.kind",
+                "not in the catalogue, nor in a file that is named before this one",
+                in_quotes(kind),
+                "one of " + join(kinds),
+                nearest(kind, kinds)});
+  }
+  entry->device.profile = std::move(profile);
   entry->measured = true;
 }
 

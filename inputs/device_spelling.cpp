@@ -41,4 +41,11 @@ std::string device_of_spelling(const Catalog& catalog, std::string_view gpu) {
   return known == kSpellings.end() || catalog.find_device(known->id) == nullptr ? "" : std::string(known->id);
 }
 
+DeviceResolver device_resolver(const Catalog& catalog) {
+  return [&catalog](std::string_view gpu) -> const costmodel::Device* {
+    const DeviceEntry* entry = catalog.find_device(device_of_spelling(catalog, gpu));
+    return entry == nullptr ? nullptr : &entry->device;
+  };
+}
+
 }  // namespace trainfront::inputs

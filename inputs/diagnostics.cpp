@@ -58,7 +58,11 @@ InputError::InputError(std::vector<Fault> faults)
     : std::runtime_error(list(faults)), faults_(std::move(faults)) {}
 
 void Diagnostics::add(Fault fault) {
-  if (!full()) faults_.push_back(std::move(fault));
+  if (full()) {
+    ++dropped_;
+  } else {
+    faults_.push_back(std::move(fault));
+  }
 }
 
 std::vector<Fault> Diagnostics::faults() const {

@@ -47,11 +47,13 @@ class InputError : public std::runtime_error {
 class Diagnostics {
  public:
   void add(Fault fault);
-  // As many as are worth keeping; more are dropped.
+  // As many as are worth keeping; more are counted and dropped.
   bool full() const { return faults_.size() >= kMaxKept; }
   bool empty() const { return faults_.empty(); }
   // By file (in the order of their first fault) and position; a fault reported twice is kept once.
   std::vector<Fault> faults() const;
+  // faults().size() and those that were dropped.
+  std::size_t count() const { return faults().size() + dropped_; }
   // Throws InputError if there are any.
   void throw_if_any() const;
 
@@ -59,6 +61,7 @@ class Diagnostics {
   static constexpr std::size_t kMaxKept = 1000;
 
   std::vector<Fault> faults_;
+  std::size_t dropped_ = 0;
 };
 
 // Text in quotes, control characters escaped, cut after 80 bytes at a character's boundary: safe to print.

@@ -1,6 +1,7 @@
 #include "inputs/measured_fabric.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -20,7 +21,62 @@ double number_before(std::string_view text, std::size_t end) {
   return begin == end ? 0 : std::strtod(std::string(text.substr(begin, end - begin)).c_str(), nullptr);
 }
 
+struct KnownFabric {
+  std::string_view words, kind;
+};
+// The first that fits. Beside these go the kinds themselves.
+constexpr std::array<KnownFabric, 26> kKnownFabrics{{{"a3-ultra", "gpudirect-rdma"},
+                                                     {"gpudirect-rdma", "gpudirect-rdma"},
+                                                     {"gpudirect-tcpxo", "gpudirect-tcpxo"},
+                                                     {"tcpxo", "gpudirect-tcpxo"},
+                                                     {"gpudirect-tcpx", "gpudirect-tcpx"},
+                                                     {"tcpx", "gpudirect-tcpx"},
+                                                     {"efa-v1", "efa-v1"},
+                                                     {"efa-v2", "efa-v2"},
+                                                     {"efa-v3", "efa-v3"},
+                                                     {"efa-v4", "efa-v4"},
+                                                     {"efa 4x100gb", "efa-v1"},
+                                                     {"efa 32x100gb", "efa-v2"},
+                                                     {"efa 16x200gb", "efa-v3"},
+                                                     {"efa 8x400gb", "efa-v4"},
+                                                     {"efa v1", "efa-v1"},
+                                                     {"efa v2", "efa-v2"},
+                                                     {"efa v3", "efa-v3"},
+                                                     {"efa v4", "efa-v4"},
+                                                     {"slingshot", "slingshot-11"},
+                                                     {"nvl72", "nvl72-scale-out"},
+                                                     {"roce", "roce-v2"},
+                                                     {"infiniband", "infiniband"},
+                                                     {"ib", "infiniband"},
+                                                     {"ndr", "infiniband"},
+                                                     {"hdr", "infiniband"},
+                                                     {"tcp", "tcp"}}};
+
+bool is_word_part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+// Whole words only: "ib" is not in "fibre".
+bool has_words(std::string_view text, std::string_view words) {
+  for (std::size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1)) {
+    const std::size_t end = at + words.size();
+    if ((at == 0 || !is_word_part(text[at - 1])) && (end == text.size() || !is_word_part(text[end])))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string_view network_kind_of_fabric(std::string_view fabric) {
+  std::string text(fabric);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  for (const KnownFabric& known : kKnownFabrics) {
+    if (has_words(text, known.words)) return known.kind;
+  }
+  return {};
+}
 
 MeasuredFabric read_fabric(std::string_view fabric, int ranks, int nodes) {
   MeasuredFabric read;
@@ -42,6 +98,7 @@ MeasuredFabric read_fabric(std::string_view fabric, int ranks, int nodes) {
   if (contains(fabric, "NVL72")) domains = (ranks + kRackGpus - 1) / kRackGpus;
   domains = std::clamp(domains, 1, std::max(1, ranks));
   read.placement = {ranks, domains, ranks / domains};
+  read.domain_bytes_per_s = read.nic_bytes_per_s * std::max<double>(node_gpus, read.placement.per_domain);
   return read;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "inputs/contradicted_rows.hpp"
 #include "inputs/measurements.hpp"
 
 namespace trainfront::inputs {
@@ -21,8 +22,10 @@ bool looks_like_nccl_log(std::string_view text);
 // Position of a source's name in samples.sources, appended if new.
 int source_index(costmodel::Samples& samples, const std::string& source);
 
-// Adds a collective's time; counts it as not modelled where the fabric is none of the device's.
+// Adds a collective's time; counts it as not modelled where the fabric is none of the device's, and as
+// contradicted where it is faster than links and cards allow. `row` says where it stands.
 void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
-                    const std::string& source, const std::string& device, Measurements& measurements);
+                    const std::string& source, const costmodel::Device& device, const Fault& row,
+                    Measurements& measurements, ContradictedRows& contradicted);
 
 }  // namespace trainfront::inputs

@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "costmodel/data_sheet_limits.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
 #include "inputs/measurement_text.hpp"
@@ -70,45 +71,95 @@ int source_index(costmodel::Samples& samples, const std::string& source) {
 }
 
 void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
-                    const std::string& source, const std::string& device, Measurements& measurements) {
+                    const std::string& source, const costmodel::Device& device, const Fault& row,
+                    Measurements& measurements, ContradictedRows& contradicted) {
   const MeasuredFabric read = read_fabric(fabric, sample.placement.ranks, nodes);
   sample.placement = read.placement;
   sample.nic_bytes_per_s = read.nic_bytes_per_s;
   if (read.pairwise) {
     ++measurements.not_modelled["collective over pairwise bridges"];
-  } else if (sample.placement.domains > 1 && sample.nic_bytes_per_s <= 0) {
-    ++measurements.not_modelled["collective across nodes, rate of the network cards not stated"];
-  } else {
-    costmodel::Samples& samples = measurements.samples[device];
-    sample.source = source_index(samples, source);
-    sample.fabric = index_of(samples.fabrics, std::string(fabric));
-    samples.collective.push_back(sample);
+    return;
   }
+  if (sample.placement.domains > 1 && sample.nic_bytes_per_s <= 0) {
+    ++measurements.not_modelled["collective across nodes, rate of the network cards not stated"];
+    return;
+  }
+  const double least_s = costmodel::least_seconds(device, sample, read.domain_bytes_per_s);
+  const std::string_view limit =
+      sample.placement.domains > 1 ? "the cards of the fabric that is stated allow" : "the data sheet allows";
+  if (std::optional<Fault> fault = too_fast(row, sample.seconds, least_s, limit)) {
+    contradicted.add(std::move(*fault));
+    return;
+  }
+  costmodel::Samples& samples = measurements.samples[device.id];
+  sample.source = source_index(samples, source);
+  sample.fabric = index_of(samples.fabrics, std::string(fabric));
+  samples.collective.push_back(sample);
 }
+
+namespace {
+
+// A file's text, unpacked; or what is wrong with it.
+std::optional<std::string> whole_text(const std::filesystem::path& path, std::string& problem) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    problem = "is a folder, not a file";
+    return std::nullopt;
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    problem = "cannot be opened";
+    return std::nullopt;
+  }
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (text.starts_with("\x1f\x8b")) {
+    std::optional<std::string> unpacked = unpack(text);
+    if (!unpacked) problem = "broken or huge gzip file";
+    return unpacked;
+  }
+  return text;
+}
+
+std::size_t begin_of(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+}
+
+bool looks_like_trace(std::string_view text) {
+  const std::size_t begin = begin_of(text);
+  return begin != std::string_view::npos && (text[begin] == '{' || text.substr(begin, 2) == "[{");
+}
+
+}  // namespace
 
 void read_measurements(const std::filesystem::path& path, const DeviceResolver& resolve,
                        const MeasurementDefaults& defaults, Measurements& measurements, Diagnostics& faults) {
   const std::string file = path.string();
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return faults.add({file, {}, "", "is a folder, not a file", "", "", ""});
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return faults.add({file, {}, "", "cannot be opened", "", "", ""});
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (text.starts_with("\x1f\x8b")) {
-    std::optional<std::string> unpacked = unpack(text);
-    if (!unpacked) return faults.add({file, {}, "", "broken or huge gzip file", "", "", ""});
-    text = std::move(*unpacked);
-  }
-  const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (begin == std::string::npos) return faults.add({file, {}, "", "is empty", "", "", ""});
+  std::string problem;
+  std::optional<std::string> text = whole_text(path, problem);
+  if (text && begin_of(*text) == std::string::npos) problem = "is empty";
+  if (!problem.empty()) return faults.add({file, {}, "", problem, "", "", ""});
+  const bool is_trace = looks_like_trace(*text);
+  if (!is_trace && !looks_like_nccl_log(*text))
+    return read_measurement_csv(file, std::move(*text), resolve, measurements, faults);
   std::string source = path.filename().string();
-  if (text[begin] == '{' || text.compare(begin, 2, "[{") == 0) {
-    read_profiler_trace(file, text, with_sidecar(path, defaults, source), resolve, measurements, faults);
-  } else if (looks_like_nccl_log(text)) {
-    read_nccl_log(file, text, with_sidecar(path, defaults, source), resolve, measurements, faults);
+  const MeasurementDefaults said = with_sidecar(path, defaults, source);
+  if (!said.fabric.empty()) measurements.stated_fabrics.insert(said.fabric);
+  if (is_trace) {
+    read_profiler_trace(file, *text, said, resolve, measurements, faults);
   } else {
-    read_measurement_csv(file, std::move(text), resolve, measurements, faults);
+    read_nccl_log(file, *text, said, resolve, measurements, faults);
+  }
+}
+
+bool is_measurement_file(const std::filesystem::path& path) {
+  std::string problem;
+  std::optional<std::string> text = whole_text(path, problem);
+  if (!text) return false;  // whoever reads it says what is wrong with it
+  if (looks_like_trace(*text) || looks_like_nccl_log(*text)) return true;
+  try {
+    return is_operator_table(CsvFile(path.string(), std::move(*text)).header());
+  } catch (const CsvError&) {
+    return false;
   }
 }
 

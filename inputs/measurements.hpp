@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,20 +34,26 @@ struct Measurements {
   std::map<std::string, costmodel::Samples> samples;            // by device id
   std::map<std::string, std::vector<SustainedRate>> sustained;  // by device id
   std::map<std::string, std::size_t> not_modelled;              // rows, by reason
-  std::size_t rows = 0;                                         // read, bad ones included
-  std::vector<std::string> notes;                               // what was inferred, in words
+  std::set<std::string> stated_fabrics;  // of logs and traces, by an option or by FILE.meta
+  std::size_t rows = 0;                  // read, bad ones included
+  std::vector<std::string> notes;        // what was inferred, in words
+  // Files of which so many rows contradict themselves or the data sheet that nothing may be made of them.
+  std::vector<Fault> refused;
 };
 
-// The id of the device that a file spells so; empty: not known.
-using DeviceResolver = std::function<std::string(std::string_view)>;
+// The device that a file spells so, which outlives the call; null: not known.
+using DeviceResolver = std::function<const costmodel::Device*(std::string_view)>;
 
 // Adds a file: a tidy CSV (gemm, attention, elementwise, collectives, mamf; the header tells which), the
 // standard output of nccl-tests, or a Chrome trace of PyTorch's profiler (plain or gzip). Lines that cannot
-// be used go to `faults` and are left out.
+// be used go to `faults` and are left out; so do rows that contradict themselves or the data sheet.
 void read_measurements(const std::filesystem::path& path, const DeviceResolver& resolve,
                        const MeasurementDefaults& defaults, Measurements& measurements, Diagnostics& faults);
 
 // True if the header is that of an operator table.
 bool is_operator_table(const std::vector<std::string>& header);
+
+// True if the file is a table of operator measurements, by its header, nccl-tests output, or a trace.
+bool is_measurement_file(const std::filesystem::path& path);
 
 }  // namespace trainfront::inputs

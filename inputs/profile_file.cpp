@@ -162,6 +162,28 @@ void read_network(Reader& reader, costmodel::NetworkFit& fit) {
   double domains = fit.most_domains;
   reader.number(*table, "network", "most_domains", domains, 2, 1 << 20);
   fit.most_domains = static_cast<int>(domains);
+  const std::string kind = reader.know("network", "kind");
+  const Value* found = table->find("kind");
+  if (found != nullptr && found->kind == Value::Kind::kText && !found->text.empty()) {
+    fit.kind = found->text;
+  } else {
+    reader.fault(found == nullptr ? *table : *found, kind, "does not say what kind of network was measured",
+                 "a kind of the catalogue, as in \"infiniband\"");
+  }
+  const std::string collectives = reader.know("network", "collectives");
+  const Value* list = table->find("collectives");
+  fit.of_collective = {};
+  if (list == nullptr) return;
+  const std::string allowed = fmt::format("a list of {}", fmt::join(kCollectiveNames, ", "));
+  if (list->kind != Value::Kind::kList) return reader.fault(*list, collectives, "wrong type", allowed);
+  for (const Value& item : list->items) {
+    const auto* name = std::find(kCollectiveNames.begin(), kCollectiveNames.end(), item.text);
+    if (item.kind == Value::Kind::kText && name != kCollectiveNames.end()) {
+      fit.of_collective[static_cast<std::size_t>(name - kCollectiveNames.begin())] = true;
+    } else {
+      reader.fault(item, collectives, "not a collective", allowed);
+    }
+  }
 }
 
 void read_switch_reduce(Reader& reader, costmodel::SwitchReduceFit& fit) {

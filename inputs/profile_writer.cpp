@@ -74,6 +74,13 @@ std::string write_profile(const DeviceProfile& profile, std::string_view device)
   if (const costmodel::NetworkFit& fit = profile.network; fit.latency_scale > 0) {
     text += fmt::format("\n[network]\nlatency_scale = {}\nefficiency = {}\nmost_domains = {}\n",
                         toml_number(fit.latency_scale), toml_number(fit.efficiency), fit.most_domains);
+    text += fmt::format("kind = {}\n", toml_text(fit.kind));
+    std::string measured;
+    for (std::size_t i = 0; i < kCollectiveNames.size(); ++i) {
+      if (!fit.of_collective[i]) continue;
+      measured += fmt::format("{}\"{}\"", measured.empty() ? "" : ", ", kCollectiveNames[i]);
+    }
+    text += fmt::format("collectives = [{}]\n", measured);
   }
   return text;
 }

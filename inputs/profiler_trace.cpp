@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "inputs/measurement_text.hpp"
+#include "inputs/profile_fields.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -52,12 +53,10 @@ double message_bytes(Collective collective, const json& args) {
 
 using Call = std::tuple<Collective, double, int>;  // kind, bytes, ranks
 
-}  // namespace
-
 // A kernel's duration holds the wait for the last rank: the least over all calls of the same size is the
 // time.
-void read_profiler_trace(const std::string& file, std::string_view text, const MeasurementDefaults& defaults,
-                         const DeviceResolver& resolve, Measurements& measurements, Diagnostics& faults) {
+void read_events(const std::string& file, std::string_view text, const MeasurementDefaults& defaults,
+                 const DeviceResolver& resolve, Measurements& measurements, Diagnostics& faults) {
   const json root = json::parse(text, nullptr, false);
   const json* events = root.is_array() ? &root : nullptr;
   if (root.is_object() && root.contains("traceEvents")) events = &root["traceEvents"];
@@ -105,15 +104,44 @@ void read_profiler_trace(const std::string& file, std::string_view text, const M
   }
   if (kernels == 0) measurements.notes.push_back(fmt::format("{}: no NCCL kernels in it", file));
   if (least.empty()) return;
-  const std::string device = resolve(gpu);
-  if (device.empty()) return faults.add({file, {}, "", "GPU not in the catalogue", gpu, "--device", ""});
+  const costmodel::Device* device = resolve(gpu);
+  if (device == nullptr) {
+    return faults.add({file,
+                       {},
+                       "",
+                       "GPU not in the catalogue",
+                       gpu,
+                       "gpu=NAME in " + file + ".meta, of the catalogue's devices",
+                       ""});
+  }
+  ContradictedRows contradicted(file, faults);
   const std::string source = "trace " + file.substr(file.find_last_of('/') + 1);
   for (const auto& [call, seconds] : least) {
     const auto& [collective, bytes, ranks] = call;
     costmodel::CollectiveSample sample{.collective = collective, .bytes = bytes, .seconds = seconds};
     sample.placement.ranks = ranks;
     const int nodes = defaults.nodes > 0 ? defaults.nodes : (ranks + 7) / 8;
-    add_collective(sample, defaults.fabric, nodes, source, device, measurements);
+    const Fault row{file,
+                    {},
+                    fmt::format("{} of {:.0f} bytes on {} ranks",
+                                kCollectiveNames[static_cast<std::size_t>(collective)], bytes, ranks),
+                    "",
+                    "",
+                    "",
+                    ""};
+    add_collective(sample, defaults.fabric, nodes, source, *device, row, measurements, contradicted);
+  }
+  contradicted.finish(least.size(), measurements);
+}
+
+}  // namespace
+
+void read_profiler_trace(const std::string& file, std::string_view text, const MeasurementDefaults& defaults,
+                         const DeviceResolver& resolve, Measurements& measurements, Diagnostics& faults) {
+  try {
+    read_events(file, text, defaults, resolve, measurements, faults);
+  } catch (const json::exception& error) {  // a text where a number should be, say
+    faults.add({file, {}, "", "not a trace of PyTorch's profiler", error.what(), "", ""});
   }
 }
 

@@ -7,8 +7,11 @@
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "engine/atomic_file.hpp"
+#include "engine/commands/measurement_notes.hpp"
 #include "engine/commands/profile_fit.hpp"
+#include "engine/commands/sheet_check.hpp"
 #include "engine/errors.hpp"
+#include "engine/output_place.hpp"
 #include "engine/reports/json_writer.hpp"
 #include "engine/terminal.hpp"
 #include "inputs/catalog.hpp"
@@ -21,8 +24,6 @@ namespace {
 
 using costmodel::ErrorSummary;
 using costmodel::FitScore;
-
-constexpr std::size_t kShownFaults = 20;
 
 std::string today() {
   const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
@@ -40,15 +41,7 @@ const inputs::DeviceEntry& find_device(const inputs::Catalog& catalog, const std
                   meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
 }
 
-void report_reading(const inputs::Measurements& measurements, const std::string& id,
-                    const inputs::Diagnostics& faults) {
-  const std::vector<inputs::Fault> list = faults.faults();
-  for (std::size_t i = 0; i < std::min(list.size(), kShownFaults); ++i)
-    say("left out: " + inputs::to_string(list[i]));
-  if (list.size() > kShownFaults) say(fmt::format("left out: {} more lines", list.size() - kShownFaults));
-  for (const std::string& note : measurements.notes) say(note);
-  for (const auto& [reason, rows] : measurements.not_modelled)
-    say(fmt::format("{} rows not modelled: {}", rows, reason));
+void say_other_devices(const inputs::Measurements& measurements, const std::string& id) {
   for (const auto& [device, samples] : measurements.samples) {
     const std::size_t rows = samples.gemm.size() + samples.attention.size() + samples.memory_bound.size() +
                              samples.collective.size();
@@ -133,6 +126,8 @@ void print_table(const ProfileFit& fit, const std::string& output) {
 int run_calibrate(const CalibrateOptions& options) {
   const inputs::Catalog catalog = inputs::builtin_catalog();
   const inputs::DeviceEntry& entry = find_device(catalog, options.device);
+  const std::string output = options.output.empty() ? entry.device.id + ".toml" : options.output;
+  check_output_place(output, "-o");
 
   inputs::Measurements measurements;
   inputs::Diagnostics faults;
@@ -141,9 +136,9 @@ int run_calibrate(const CalibrateOptions& options) {
                                              .collective = options.collective,
                                              .ranks = options.ranks,
                                              .nodes = options.nodes};
-  const auto resolve = [&](std::string_view gpu) {
+  const auto resolve = [&, known = inputs::device_resolver(catalog)](std::string_view gpu) {
     // A log that names no GPU was run on the device that is calibrated.
-    return gpu.empty() ? entry.device.id : inputs::device_of_spelling(catalog, gpu);
+    return gpu.empty() ? &entry.device : known(gpu);
   };
   std::vector<std::string> profiles;
   for (const std::string& file : options.files) {
@@ -153,7 +148,9 @@ int run_calibrate(const CalibrateOptions& options) {
       inputs::read_measurements(file, resolve, defaults, measurements, faults);
     }
   }
-  report_reading(measurements, entry.device.id, faults);
+  say_reading(measurements, faults);
+  say_other_devices(measurements, entry.device.id);
+  if (!measurements.refused.empty()) throw inputs::InputError(measurements.refused);
 
   costmodel::Device start = entry.device;
   if (options.from_data_sheet) {
@@ -166,8 +163,11 @@ int run_calibrate(const CalibrateOptions& options) {
     start.profile.name = fmt::format("{} {}", start.id, today());
   }
   apply_profiles(profiles, start);
-  ProfileFit fit = fit_profile(start, measurements.samples[start.id], measurements.sustained[start.id],
-                               {.references = options.references, .keep_network = !options.fabric.empty()});
+  const costmodel::Samples& samples = measurements.samples[start.id];
+  refuse_far_too_slow(start, samples);
+  ProfileFit fit = fit_profile(start, samples, measurements.sustained[start.id],
+                               {.references = options.references, .fabrics = measurements.stated_fabrics});
+  for (std::string& note : far_below_sheet(fit.device, samples)) fit.notes.push_back(std::move(note));
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty() && options.relative.empty()) {
     throw inputs::InputError({{.file = options.files.empty() ? "" : options.files.front(),
@@ -178,10 +178,9 @@ int run_calibrate(const CalibrateOptions& options) {
                                .allowed = "",
                                .suggestion = ""}});
   }
-  const std::string output = options.output.empty() ? start.id + ".toml" : options.output;
   write_file(output, inputs::write_profile(fit.device.profile, start.id));
   if (options.json) {
-    print_json(fit, output, measurements, faults.faults().size());
+    print_json(fit, output, measurements, faults.count());
   } else {
     print_table(fit, output);
   }

@@ -7,6 +7,7 @@
 #include "engine/atomic_file.hpp"
 #include "engine/commands/catalog_view.hpp"
 #include "engine/errors.hpp"
+#include "engine/output_place.hpp"
 #include "engine/terminal.hpp"
 #include "inputs/catalog_offers.hpp"
 #include "inputs/document.hpp"
@@ -145,6 +146,7 @@ int import_list(const CatalogOptions& options) {
     throw UsageError(fmt::format("the name of {} does not say of which cloud it is; add --cloud, one of {}",
                                  inputs::in_quotes(options.name), inputs::join(clouds)));
   if (!holds(clouds, cloud)) unknown("cloud", cloud, clouds);
+  if (!options.output.empty()) check_output_place(options.output, "-o");
 
   inputs::Diagnostics faults;
   auto text = inputs::read_text(options.name, faults);

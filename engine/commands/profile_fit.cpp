@@ -17,6 +17,7 @@
 #include "costmodel/fit_network.hpp"
 #include "costmodel/fit_other_sources.hpp"
 #include "costmodel/gemm_form.hpp"
+#include "inputs/measured_fabric.hpp"
 #include "inputs/profile_fields.hpp"
 
 namespace trainfront::engine {
@@ -122,45 +123,72 @@ void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferre
   }
 }
 
-// One fabric at a time. A device's profile holds one network at most: the user's own.
+// What was measured on one fabric; latency_scale is 0 where too little was.
+costmodel::NetworkFit fit_fabric(const std::vector<costmodel::CollectiveSample>& on_fabric,
+                                 const Samples& samples, const std::string& fabric, ProfileFit& result) {
+  if (on_fabric.size() < costmodel::kLeastNetworkSamples) {
+    too_few(fabric, on_fabric.size(), result.notes);
+    return {};
+  }
+  costmodel::Hardware hardware;
+  hardware.device = result.device;
+  hardware.network.kind = inputs::network_kind_of_fabric(fabric);
+  FitScore score;
+  std::vector<std::string> left_out;
+  const costmodel::NetworkFit fit =
+      costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
+  for (const std::string& source : left_out) {
+    result.notes.push_back(fmt::format("{}: {} left out: large messages run {:.0f} times below the line rate",
+                                       fabric, source, costmodel::kFarOff));
+  }
+  if (fit.latency_scale <= 0) return {};
+  result.notes.push_back(fmt::format("{}: latency {:.2f} times InfiniBand NDR's, {:.0f} % of the line rate",
+                                     fabric, fit.latency_scale, 100 * fit.efficiency));
+  score.precision = "";
+  score.operation = "network " + fabric;
+  result.scores.push_back(std::move(score));
+  return fit;
+}
+
+// One fabric at a time. A device's profile holds one network at most: the user's own, of the kind that its
+// description names.
 void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const Samples& samples,
-                  bool keep_network, ProfileFit& result) {
+                  const std::set<std::string>& stated, ProfileFit& result) {
+  std::vector<std::string> of_kind;
+  DeviceProfile kept = result.device.profile;
   for (std::size_t fabric = 0; fabric < samples.fabrics.size(); ++fabric) {
     std::vector<costmodel::CollectiveSample> on_fabric;
     for (const auto& sample : across) {
       if (static_cast<std::size_t>(sample.fabric) == fabric) on_fabric.push_back(sample);
     }
+    const std::string& name = samples.fabrics[fabric];
     if (on_fabric.empty()) continue;
-    if (on_fabric.size() < costmodel::kLeastNetworkSamples) {
-      too_few(samples.fabrics[fabric], on_fabric.size(), result.notes);
+    const costmodel::NetworkFit fit = fit_fabric(on_fabric, samples, name, result);
+    if (fit.latency_scale <= 0 || !stated.contains(name)) continue;
+    if (fit.kind.empty()) {
+      result.notes.push_back(
+          fmt::format("{}: names no kind of network that is known, and stays out of the profile; name one of "
+                      "`trainfront catalog networks`, as in --fabric \"infiniband 8x400Gb/s per node\"",
+                      name));
       continue;
     }
-    costmodel::Hardware hardware;
-    hardware.device = result.device;
-    FitScore score;
-    std::vector<std::string> left_out;
-    const costmodel::NetworkFit fit =
-        costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
-    for (const std::string& source : left_out) {
-      result.notes.push_back(
-          fmt::format("{}: {} left out: large messages run {:.0f} times below the line rate",
-                      samples.fabrics[fabric], source, costmodel::kFarOff));
-    }
-    if (fit.latency_scale <= 0) continue;
-    score.precision = "";
-    result.notes.push_back(fmt::format("{}: latency {:.2f} times InfiniBand NDR's, {:.0f} % of the line rate",
-                                       samples.fabrics[fabric], fit.latency_scale, 100 * fit.efficiency));
-    if (keep_network) {
-      result.device.profile.network = fit;
-      set_provenance(score, sources_of(on_fabric, samples), result.device.profile);
-    }
-    score.operation = "network " + samples.fabrics[fabric];
-    result.scores.push_back(std::move(score));
+    of_kind.push_back(name);
+    kept.network = fit;
+    FitScore score = result.scores.back();
+    score.operation = "network";
+    set_provenance(score, sources_of(on_fabric, samples), kept);
+  }
+  if (of_kind.size() == 1) result.device.profile = std::move(kept);
+  if (of_kind.size() > 1) {
+    result.notes.push_back(
+        fmt::format("a profile holds one network, and none of these went in: {}; calibrate one at a time, or "
+                    "give them one name with --fabric",
+                    fmt::join(of_kind, "; ")));
   }
 }
 
 void fit_collectives(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
-                     bool keep_network, ProfileFit& result) {
+                     const std::set<std::string>& fabrics, ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
     std::vector<costmodel::CollectiveSample> within;
@@ -191,7 +219,7 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
   // Send and receive across nodes has constants of its own (network_collective.cpp).
   std::erase_if(across,
                 [](const auto& sample) { return sample.collective == costmodel::Collective::kSendRecv; });
-  fit_networks(across, samples, keep_network, result);
+  fit_networks(across, samples, fabrics, result);
 }
 
 // Training runs for hours under the power limit, benchmarks of one kernel for milliseconds: where the best
@@ -228,52 +256,9 @@ ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
   fit_gemms(samples, preferred, sheet, result);
   fit_attentions(samples, preferred, sheet, result);
   fit_memory_bounds(samples, preferred, sheet, result);
-  fit_collectives(samples, preferred, sheet, choices.keep_network, result);
+  fit_collectives(samples, preferred, sheet, choices.fabrics, result);
   apply_sustained(sustained, result);
   return result;
-}
-
-costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, const costmodel::Device& to) {
-  costmodel::DeviceProfile profile = from.profile;
-  const double memory = to.memory_bytes_per_s / from.memory_bytes_per_s;
-  const double peak = to.bf16_flops_per_s / from.bf16_flops_per_s;
-  const auto inherit = [](costmodel::Evidence& evidence) {
-    evidence = costmodel::worst(evidence, costmodel::Evidence::kInterpolated);
-  };
-  for (costmodel::GemmFit* fit : {&profile.bf16, &profile.fp8, &profile.grouped_bf16, &profile.grouped_fp8}) {
-    fit->flops_per_s *= peak;
-    fit->bytes_per_s *= memory;
-    fit->table = {};
-    fit->form_share = 0;
-    inherit(fit->evidence);
-  }
-  // Sustained, clock and voltage fall together: a device of the same chip with less power keeps about the
-  // square root of what it lacks.
-  if (from.power_w > to.power_w && to.power_w > 0) {
-    for (costmodel::GemmFit* fit :
-         {&profile.bf16, &profile.fp8, &profile.grouped_bf16, &profile.grouped_fp8}) {
-      fit->sustained_slowdown *= std::sqrt(from.power_w / to.power_w);
-      fit->evidence = costmodel::worst(fit->evidence, costmodel::Evidence::kExtrapolated);
-    }
-  }
-  profile.attention.flops_per_s *= peak;
-  profile.attention.bytes_per_s *= memory;
-  profile.attention.cache_bytes_per_s *= memory;
-  if (peak != 1) profile.attention.table = {};
-  inherit(profile.attention.evidence);
-  for (costmodel::MemoryBoundFit& fit : profile.memory_bound) {
-    fit.bytes_per_s *= memory;
-    fit.table = {};
-    inherit(fit.evidence);
-  }
-  // Shares of the link's rate carry over; tables of times only where the link is the same.
-  for (costmodel::LinkFit& fit : profile.link) {
-    if (to.link_bytes_per_s != from.link_bytes_per_s) fit.table = {};
-    inherit(fit.evidence);
-  }
-  profile.sources.insert(profile.sources.begin(),
-                         fmt::format("scaled by data sheet from {}:", from.profile.name));
-  return profile;
 }
 
 }  // namespace trainfront::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct ProfileFit {
 
 struct FitChoices {
   std::vector<std::string> references;  // see CalibrateOptions
-  bool keep_network = false;  // write what collectives across nodes say of the network into the profile
+  // Where collectives across nodes were measured on one of these, that becomes the profile's network.
+  std::set<std::string> fabrics = {};
 };
 
 // Replaces the sections of start.profile that the samples measure.

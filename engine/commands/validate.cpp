@@ -2,17 +2,21 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "engine/atomic_file.hpp"
 #include "engine/commands/validate_operators.hpp"
 #include "engine/errors.hpp"
+#include "engine/output_place.hpp"
 #include "engine/terminal.hpp"
 #include "engine/validation/accuracy_page.hpp"
 #include "engine/validation/accuracy_plot.hpp"
 #include "engine/validation/accuracy_report.hpp"
 #include "inputs/csv.hpp"
+#include "inputs/document.hpp"
+#include "inputs/measurements.hpp"
+#include "inputs/profile_file.hpp"
 #include "inputs/run_table.hpp"
 #include "inputs/suggest.hpp"
 
@@ -42,6 +46,39 @@ inputs::RunTable read_table(const std::string& file) {
   }
 }
 
+// The shipped catalogue with the user's files over it.
+inputs::Catalog validated_catalog(const ValidateOptions& options) {
+  inputs::Catalog catalog = inputs::builtin_catalog();
+  std::vector<std::string> notes;
+  inputs::Diagnostics faults;
+  for (const std::string& file : options.catalogs) inputs::add_catalog_file(catalog, file, faults, notes);
+  faults.throw_if_any();
+  say_notes(notes);
+  return catalog;
+}
+
+// True if all files hold operator measurements, false if all hold training runs.
+bool are_operators(const std::vector<std::string>& files) {
+  std::string operators, runs;
+  for (const std::string& file : files) {
+    if (std::filesystem::path(file).extension() == ".toml") {
+      inputs::Diagnostics unreadable;
+      const std::optional<std::string> text = inputs::read_text(file, unreadable);
+      unreadable.throw_if_any();
+      refuse(file, fmt::format("is a {}, not measurements; --catalog {} lays it over the shipped catalogue",
+                               inputs::profile_device(*text).empty() ? "catalogue" : "device profile", file));
+    }
+    (inputs::is_measurement_file(file) ? operators : runs) = file;
+  }
+  if (!operators.empty() && !runs.empty()) {
+    throw UsageError(
+        fmt::format("training runs ({}) and operator measurements ({}) are compared by themselves: one call "
+                    "for each kind",
+                    runs, operators));
+  }
+  return !operators.empty();
+}
+
 void say_what_was_left(const inputs::RunTable& table, const Predictions& predictions) {
   if (!table.unknown_columns.empty()) {
     say(fmt::format("{}: columns not known and ignored: {}", table.file,
@@ -62,12 +99,11 @@ void write_page(const AccuracyReport& report, const std::filesystem::path& page)
 
 int run_validate(const ValidateOptions& options) {
   if (options.files.empty()) throw UsageError("validate needs at least one file of measurements");
-  const auto operators = std::count_if(options.files.begin(), options.files.end(), is_operator_file);
-  if (operators == std::ssize(options.files)) return run_validate_operators(options);
-  if (operators > 0) throw UsageError("training runs and operator measurements cannot be compared in one go");
-  if (std::all_of(options.files.begin(), options.files.end(), is_operator_file))
-    return run_validate_operators(options);
-  const inputs::Catalog catalog = inputs::builtin_catalog();
+  if (!options.rows.empty()) check_output_place(options.rows, "--rows");
+  if (!options.page.empty()) check_output_place(options.page, "--page");
+  const bool operators = are_operators(options.files);
+  const inputs::Catalog catalog = validated_catalog(options);
+  if (operators) return run_validate_operators(options, catalog);
   Predictions predictions;
   for (const std::string& file : options.files) {
     const inputs::RunTable table = read_table(file);

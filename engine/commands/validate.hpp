@@ -7,8 +7,9 @@ namespace trainfront::engine {
 
 struct ValidateOptions {
   std::vector<std::string> files;
-  std::string rows;  // CSV of every compared row; empty: none
-  std::string page;  // Markdown page of the result, with a plot beside it; empty: none
+  std::vector<std::string> catalogs;  // laid over the shipped one: profiles, devices, nodes
+  std::string rows;                   // CSV of every compared row; empty: none
+  std::string page;                   // Markdown page of the result, with a plot beside it; empty: none
   bool json = false;
 };
 

@@ -12,6 +12,7 @@
 #include "costmodel/fit_network.hpp"
 #include "costmodel/fit_other_sources.hpp"
 #include "costmodel/gemm_form.hpp"
+#include "inputs/measured_fabric.hpp"
 #include "inputs/profile_fields.hpp"
 
 namespace trainfront::engine {
@@ -21,26 +22,6 @@ using costmodel::CollectiveSample;
 using costmodel::Device;
 using costmodel::Precision;
 using costmodel::Samples;
-
-// The catalogue's network that a measurement's fabric is.
-const inputs::NetworkEntry* network_of(const inputs::Catalog& catalog, const std::string& fabric) {
-  struct Known {
-    const char *text, *kind;
-  };
-  constexpr std::array<Known, 9> kKnown{{{"GCP a3-ultra", "gpudirect-rdma"},
-                                         {"EFA 4x100", "efa-v1"},
-                                         {"EFA 32x100", "efa-v2"},
-                                         {"EFA", "efa-v4"},
-                                         {"TCPXO", "gpudirect-tcpxo"},
-                                         {"Slingshot", "slingshot-11"},
-                                         {"NVL72", "nvl72-scale-out"},
-                                         {"RoCE", "roce-v2"},
-                                         {"IB", "infiniband"}}};
-  for (const Known& known : kKnown) {
-    if (fabric.find(known.text) != std::string::npos) return catalog.find_network(known.kind);
-  }
-  return nullptr;
-}
 
 // Sources that went across nodes another way than the fabric they name. Calibration leaves them out as well.
 std::set<int> off_their_fabric(const costmodel::Hardware& hardware, const Samples& samples) {
@@ -104,8 +85,8 @@ class Predictor {
                            costmodel::kFarOff, source_of(sample)));
           continue;
         }
-        const inputs::NetworkEntry* network =
-            network_of(catalog_, samples_.fabrics[static_cast<std::size_t>(sample.fabric)]);
+        const inputs::NetworkEntry* network = catalog_.find_network(
+            inputs::network_kind_of_fabric(samples_.fabrics[static_cast<std::size_t>(sample.fabric)]));
         if (network == nullptr) {
           skip("collective across nodes on a fabric that is not in the catalogue");
           continue;

@@ -95,10 +95,33 @@ TEST_CASE("evidence is worse where nothing was measured") {
         Evidence::kExtrapolated);
   CHECK(collective_time(h100_cluster(), Collective::kAllGather, 1e6, {8, 1, 8}).evidence ==
         Evidence::kDataSheet);
-  cluster.device.profile.network = {.latency_scale = 2, .efficiency = 0.9, .most_domains = 4};
+  cluster.device.profile.network = {.latency_scale = 2,
+                                    .efficiency = 0.9,
+                                    .most_domains = 4,
+                                    .kind = cluster.network.kind,
+                                    .of_collective = {false, true}};
   CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {32, 4, 8}).evidence == Evidence::kCalibrated);
   CHECK(collective_time(cluster, Collective::kAllGather, 1e6, {512, 64, 8}).evidence ==
         Evidence::kExtrapolated);
+  // What only follows from it was not measured.
+  CHECK(collective_time(cluster, Collective::kAllReduce, 1e6, {32, 4, 8}).evidence ==
+        Evidence::kInterpolated);
+}
+
+TEST_CASE("a measured network is that of its kind, and of no other") {
+  const Placement placement{32, 4, 8};
+  const auto seconds = [&](const Hardware& cluster) {
+    return collective_time(cluster, Collective::kAllReduce, 1e9, placement).seconds;
+  };
+  const Hardware catalogue = h100_cluster();
+  Hardware measured = catalogue;
+  measured.device.profile.network = {
+      .latency_scale = 8, .efficiency = 0.4, .most_domains = 4, .kind = "another", .of_collective = {true}};
+  CHECK(seconds(measured) == seconds(catalogue));
+  CHECK(collective_time(measured, Collective::kAllReduce, 1e9, placement).evidence ==
+        collective_time(catalogue, Collective::kAllReduce, 1e9, placement).evidence);
+  measured.network.kind = "another";
+  CHECK(seconds(measured) > 1.5 * seconds(catalogue));
 }
 
 }  // namespace trainfront::costmodel

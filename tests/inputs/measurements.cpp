@@ -17,6 +17,9 @@ namespace {
 
 using costmodel::Collective;
 
+// Its data sheet states nothing, and so bounds nothing.
+const costmodel::Device kDevice{.id = "gpu", .profile = {}};
+
 // Reads one text as if it were a file of that name.
 struct Reading {
   Measurements measurements;
@@ -27,7 +30,7 @@ struct Reading {
     const std::filesystem::path path = std::filesystem::temp_directory_path() / ("trainfront-test-" + name);
     std::ofstream(path, std::ios::binary) << text;
     read_measurements(
-        path, [](std::string_view gpu) { return gpu == "GPU" || gpu.empty() ? "gpu" : ""; }, defaults,
+        path, [](std::string_view gpu) { return gpu == "GPU" || gpu.empty() ? &kDevice : nullptr; }, defaults,
         measurements, faults);
     std::filesystem::remove(path);
   }
@@ -98,9 +101,10 @@ TEST_CASE("ranks come from the rank list, from Slurm, or from the rates") {
   Reading slurm("SLURM_NTASKS=32\n" + row, defaults);
   CHECK(slurm.collectives().front().placement.ranks == 32);
   Reading listed(
+      "# all_reduce_perf\n"
       "#  Rank  0 Group  0 Pid 1 on host-a device  0 [0000:0f:00] GPU\n"
-      "#  Rank  1 Group  0 Pid 1 on host-b device  0 [0000:0f:00] GPU\n" +
-          row,
+      "#  Rank  1 Group  0 Pid 1 on host-b device  0 [0000:0f:00] GPU\n"
+      " 8589934592    2147483648     float     sum      -1    33605  255.62  255.62      0\n",
       defaults);
   CHECK(listed.collectives().front().placement == costmodel::Placement{2, 2, 1});
 }
@@ -136,10 +140,10 @@ TEST_CASE("all-gather prints no reduction, so that its name must come from somew
 TEST_CASE("a table's bad lines are reported with file and line, and the good ones kept") {
   Reading reading(
       "source,gpu,precision,m,n,k,time_us,tflops\n"
-      "a,GPU,bfloat16,128,256,512,10.5,1\n"
+      "a,GPU,bfloat16,128,256,512,10.5,3.2\n"
       "a,GPU,bfloat16,128,256,512,-3,1\n"
       "a,GPU,bfloat16,128,oops,512,10.5,1\n"
-      "a,GPU,nvfp4,128,256,512,10.5,1\n"
+      "a,GPU,nvfp4,128,256,512,10.5,3.2\n"
       "a,Toaster,bfloat16,128,256,512,10.5,1\n"
       "a,GPU,fp8,1,2\n");
   CHECK(reading.measurements.samples["gpu"].gemm.size() == 1);
@@ -172,6 +176,11 @@ TEST_CASE("an empty file and a table of something else are faults") {
   CHECK(has(to_string(Reading("").faults.faults().at(0)), "empty"));
   CHECK(has(to_string(Reading("a,b\n1,2\n").faults.faults().at(0)), "neither"));
   CHECK(!Reading("{\"traceEvents\": 3}").faults.empty());
+  CHECK(
+      !Reading(
+           trace(R"({"ph":"X","name":"ncclDevKernel","args":{"Collective name":"allreduce","Group size":4},)"
+                 R"("dur":"long"})"))
+           .faults.empty());
 }
 
 TEST_CASE("a trace's collectives take the least time of all their calls") {
@@ -212,7 +221,7 @@ TEST_CASE("every published log and trace at hand is read") {
     Measurements measurements;
     Diagnostics faults;
     read_measurements(
-        entry.path(), [](std::string_view) { return "gpu"; }, {}, measurements, faults);
+        entry.path(), [](std::string_view) { return &kDevice; }, {}, measurements, faults);
     for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
     CAPTURE(name);
     ++logs;
@@ -251,7 +260,7 @@ TEST_CASE("published logs hold the sizes that were transcribed from them, and no
     Measurements measurements;
     Diagnostics faults;
     read_measurements(
-        entry.path(), [](std::string_view) { return "gpu"; }, {}, measurements, faults);
+        entry.path(), [](std::string_view) { return &kDevice; }, {}, measurements, faults);
     CAPTURE(entry.path().filename().string());
     std::set<double> sizes;
     for (const auto& sample : measurements.samples["gpu"].collective) {

@@ -21,9 +21,7 @@ TEST_CASE("logs of two and four nodes predict eight and 128") {
   const Catalog catalog = builtin_catalog();
   Measurements measurements;
   Diagnostics faults;
-  read_measurements(
-      table, [&](std::string_view gpu) { return device_of_spelling(catalog, gpu); }, {}, measurements,
-      faults);
+  read_measurements(table, device_resolver(catalog), {}, measurements, faults);
   std::vector<costmodel::CollectiveSample> seen, unseen;
   const costmodel::Samples& samples = measurements.samples["h100-sxm"];
   for (const costmodel::CollectiveSample& sample : samples.collective) {

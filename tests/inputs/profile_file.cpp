@@ -37,7 +37,11 @@ TEST_CASE("a profile that is written and read again is the same text") {
   profile.bf16.table.axes = {std::vector<double>{0, 10}, {5, 6, 7}, {4}};
   profile.bf16.table.log_values = {-9.5, -9.25, -9, -8.5, -8.25, -8};
   profile.attention.evidence = costmodel::Evidence::kInterpolated;
-  profile.network = {.latency_scale = 2.5, .efficiency = 0.9, .most_domains = 4};
+  profile.network = {.latency_scale = 2.5,
+                     .efficiency = 0.9,
+                     .most_domains = 4,
+                     .kind = "roce-v2",
+                     .of_collective = {true, false, true}};
   const std::string text = write_profile(profile, "h100-sxm");
   Diagnostics faults;
   const costmodel::DeviceProfile again = parse_profile(text, "p.toml", base_profile(), faults);
@@ -45,6 +49,8 @@ TEST_CASE("a profile that is written and read again is the same text") {
   CHECK(write_profile(again, "h100-sxm") == text);
   CHECK(again.bf16.table == profile.bf16.table);
   CHECK(again.network.most_domains == 4);
+  CHECK(again.network.kind == "roce-v2");
+  CHECK(again.network.of_collective == std::array{true, false, true, false, false});
   CHECK(profile_device(text) == "h100-sxm");
   CHECK(profile_device("[[device]]\nid = \"x\"\n").empty());
   CHECK(text.find("memory_bound") == std::string::npos);  // data-sheet values are not written
@@ -80,6 +86,11 @@ TEST_CASE("faults name file, line and key") {
   CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nevidence = \"guessed\"\n"), "data sheet"));
   CHECK(has(only_fault("schema = 2\n"), "schema = 1"));
   CHECK(has(only_fault("schema = 1\n[gemm\n"), "p.toml:2"));
+  const std::string network =
+      "schema = 1\n[network]\nlatency_scale = 2.0\nefficiency = 0.9\nmost_domains = 4\n";
+  CHECK(has(only_fault(network), "kind of network"));
+  CHECK(has(only_fault(network + "kind = \"infiniband\"\ncollectives = [\"all_reduce\", \"gather\"]\n"),
+            "p.toml:7"));
   CHECK(has(only_fault("schema = 1\n[colective.all_reduce]\nbase_s = 1e-6\n"), "colective"));
 }
 
