@@ -140,9 +140,32 @@ void read_system(const RedundancyOptions& options, Checker& check, faults::Simul
   system.steps = options.steps;
 }
 
+// A row of elastic shrinking: a plan's own protection, or what the options ask for.
+void read_elastic(const RedundancyOptions& options, Checker& check, faults::RedundancyStudy& study) {
+  const bool comes_back = !options.repair.empty();
+  if (comes_back) {
+    check.require(options.elastic, "--repair: only --elastic takes repaired groups back");
+    study.system.environment.repair_s = check.duration_s("--repair", options.repair, false);
+    study.system.environment.rejoin_s = study.system.environment.reorder_s;
+  }
+  if (options.elastic && !study.elastic) study.elastic = faults::Protection{faults::Scheme::kElastic};
+  if (!study.elastic) return;
+  faults::Protection& elastic = *study.elastic;
+  if (options.elastic) {
+    elastic.k_max = -1;
+    elastic.rejoins = comes_back;
+    if (!comes_back) study.system.environment.repair_s = 0;
+  }
+  elastic.sub_shards = options.sub_shards.value_or(elastic.sub_shards);
+  elastic.k_max = options.k_max.value_or(elastic.k_max);
+  check.require(!elastic.rejoins || elastic.sub_shards == 1,
+                "--sub-shards: where repaired groups come back batches are shared out without rounding");
+}
+
 }  // namespace
 
-faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const faults::Simulation* given) {
+faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const faults::Simulation* given,
+                                         const std::optional<faults::Protection>& elastic) {
   Checker check;
   faults::RedundancyStudy study;
   faults::Simulation& system = study.system;
@@ -182,6 +205,9 @@ faults::RedundancyStudy redundancy_study(const RedundancyOptions& options, const
   check.require(
       k_max >= 0 && k_max <= std::max<std::int64_t>(1, system.units),
       fmt::format("--k-max {}: needs a whole number from 0 (never) to the number of groups", k_max));
+
+  study.elastic = elastic;
+  read_elastic(options, check, study);
 
   check.require(options.checkpoint_every == -1 || options.checkpoint_every >= 1,
                 fmt::format("--checkpoint-every {}: needs a whole number of steps, at least 1",

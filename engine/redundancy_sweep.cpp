@@ -40,6 +40,7 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
   masking.spares = plan.protection.spares;
   masking.spares_per_1000 = plan.protection.spares_per_1000;
   masking.tier = plan.protection.tier;
+  masking.rejoins = own.scheme == faults::Scheme::kElastic && own.rejoins;
   plan.protection = masking;
   const search::PlanRun run = search::plan_run(space.problem(), plan);
 
@@ -59,6 +60,11 @@ PlanSystem system_of_plan(const search::Space& space, std::uint64_t index) {
           fmt::format("SPARe restarts voluntarily after {} lost group{}, whatever its r, as in the plan "
                       "(--k-max for another)",
                       system.protection.k_max, system.protection.k_max > 1 ? "s" : ""));
+  }
+
+  if (own.scheme == faults::Scheme::kElastic) {
+    result.elastic = own;
+    result.elastic->k_max = search::evaluate(space, index).k_max;
   }
 
   const search::HardwareClass& rented = space.problem().hardware[static_cast<std::size_t>(plan.hardware)];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace trainfront::engine {
 // than its own are tried on it, with its own restart and save times.
 struct PlanSystem {
   faults::Simulation system;
-  std::string plan;  // in words; empty: there is none
+  std::optional<faults::Protection> elastic;  // the plan's own protection, if it is elastic
+  std::string plan;                           // in words; empty: there is none
   std::vector<std::string> notes;
   int status = 0;                         // with which the command ends
   std::string_view status_name = "done";  // as of `plan`: "deadline_missed" if this is but the nearest

@@ -1,11 +1,14 @@
 #include "faults/redundancy.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "faults/cluster_state.hpp"
+#include "faults/cycle_kernel.hpp"
 #include "faults/paper_form.hpp"
 #include "faults/refined_time.hpp"
+#include "faults/rejoin.hpp"
 
 namespace trainfront::faults {
 namespace {
@@ -55,6 +58,12 @@ Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row)
   setup.protection.r = row.r;
   setup.checkpoint_every = row.checkpoint_every;
   setup.deep_every = row.deep_every;
+  if (row.kind == RowKind::kElastic) {
+    setup.protection = study.elastic.value_or(Protection{Scheme::kElastic});
+    setup.protection.k_max = row.k_max;
+    return setup;
+  }
+  setup.environment.repair_s = 0;
   if (row.kind == RowKind::kSpare) {
     setup.protection.scheme = Scheme::kSpare;
     return setup;
@@ -68,37 +77,96 @@ Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row)
   return setup;
 }
 
+namespace {
+
+CycleTable elastic_table(const RedundancyStudy& study) {
+  const Simulation& system = study.system;
+  return cycle_table(system.units, *study.elastic, law_in(system.law, system.environment),
+                     system.state_copies);
+}
+
+// Lost units come back: the search's form is the only one.
+void fill_rejoining(const RedundancyStudy& study, RedundancyRow& row) {
+  const Simulation& system = study.system;
+  const CycleTable table = elastic_table(study);
+  const StepModel& step = system.step;
+  const Environment& environment = system.environment;
+  const RunTime run = run_time(table, step, environment, static_cast<double>(system.steps));
+  const bool is_known =
+      !is_struck_too_often(static_cast<double>(system.units), 1 / environment.group_mtbf_s, step);
+  row.failures = kNotANumber;
+  row.time_ratio = is_known ? run.time_s / failure_free_s(system) : kNotANumber;
+  row.availability = is_known ? run.availability : kNotANumber;
+  if (!std::isfinite(row.time_ratio)) return;
+  const RejoinTerms terms = rejoin_terms(system.units, table.rejoining_lives, table.law, environment);
+  row.stacks = terms.stacks;
+  if (!(run.interval_s > 0)) {
+    row.checkpoint_every = std::max<std::int64_t>(0, system.checkpoint_every);
+    return;
+  }
+  const double step_s = rejoin_step(terms, step).total_s();
+  const double steps = std::max(1.0, std::round((run.interval_s - terms.save_s) / step_s));
+  // No longer than the run.
+  row.checkpoint_every = steps < static_cast<double>(system.steps) ? static_cast<std::int64_t>(steps) : 0;
+  if (row.checkpoint_every > 0) row.checkpoint_interval_s = run.interval_s;
+}
+
+}  // namespace
+
+RedundancyRow redundancy_row(const RedundancyStudy& study, const RowOf& of) {
+  const std::int64_t n = study.system.units;
+  RedundancyRow row;
+  row.kind = of.kind;
+  row.r = of.r;
+  row.failures_paper = of.kind == RowKind::kSpare || of.kind == RowKind::kStacked
+                           ? paper::failures_endured(n, of.r)
+                           : kNotANumber;
+  row.stacks_paper = of.kind == RowKind::kSpare ? paper::mean_stacks(n, of.r) : kNotANumber;
+  row.checkpoint_every = study.system.checkpoint_every;
+  if (of.kind == RowKind::kSpare) row.k_max = study.system.protection.k_max;
+  if (of.kind == RowKind::kElastic) {
+    row.k_max = study.elastic->k_max;
+    if (study.elastic->rejoins) {
+      row.k_max = 0;
+      fill_rejoining(study, row);
+      return row;
+    }
+    if (row.k_max < 0)
+      row.k_max = run_time(elastic_table(study), study.system.step, study.system.environment,
+                           static_cast<double>(study.system.steps))
+                      .k_max;
+  }
+  const RefinedTime refined = refined_time(simulation_of(study, row));
+  const PreciseTime& time = refined.time;
+  row.deep_every = refined.deep_every;
+  row.failures = time.failures;
+  row.stacks = time.mean_stacks;
+  row.availability = time.availability;
+  row.time_ratio = time.time_s / failure_free_s(study.system);
+  row.checkpoint_every = time.checkpoint_every;
+  // What makes no progress has no best interval.
+  if (std::isfinite(row.time_ratio)) row.checkpoint_interval_s = time.checkpoint_interval_s;
+  return row;
+}
+
+std::vector<RowOf> rows_of(const RedundancyStudy& study) {
+  const std::int64_t n = study.system.units;
+  std::vector<RowOf> rows{{RowKind::kCheckpoint, 1}};
+  for (int r = study.r_min; r <= study.r_max; ++r) {
+    if (r > 1) rows.push_back({RowKind::kStacked, r});
+  }
+  for (int r = study.r_min; r <= study.r_max; ++r) {
+    if (r > 1 && n % r == 0) rows.push_back({RowKind::kFamilies, r});
+  }
+  for (int r = study.r_min; r <= study.r_max; ++r) rows.push_back({RowKind::kSpare, r});
+  // A single unit has nobody to take over.
+  if (study.elastic && n > 1) rows.push_back({RowKind::kElastic, 1});
+  return rows;
+}
+
 std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study) {
   std::vector<RedundancyRow> rows;
-  const std::int64_t n = study.system.units;
-  const auto add = [&](RowKind kind, int r) {
-    RedundancyRow row;
-    row.kind = kind;
-    row.r = r;
-    row.checkpoint_every = study.system.checkpoint_every;
-    const RefinedTime refined = refined_time(simulation_of(study, row));
-    const PreciseTime& time = refined.time;
-    row.deep_every = refined.deep_every;
-    row.failures_paper =
-        kind == RowKind::kSpare || kind == RowKind::kStacked ? paper::failures_endured(n, r) : kNotANumber;
-    row.stacks_paper = kind == RowKind::kSpare ? paper::mean_stacks(n, r) : kNotANumber;
-    row.failures = time.failures;
-    row.stacks = time.mean_stacks;
-    row.availability = time.availability;
-    row.time_ratio = time.time_s / failure_free_s(study.system);
-    row.checkpoint_every = time.checkpoint_every;
-    // What makes no progress has no best interval.
-    if (std::isfinite(row.time_ratio)) row.checkpoint_interval_s = time.checkpoint_interval_s;
-    rows.push_back(row);
-  };
-  add(RowKind::kCheckpoint, 1);
-  for (int r = study.r_min; r <= study.r_max; ++r) {
-    if (r > 1) add(RowKind::kStacked, r);
-  }
-  for (int r = study.r_min; r <= study.r_max; ++r) {
-    if (r > 1 && n % r == 0) add(RowKind::kFamilies, r);
-  }
-  for (int r = study.r_min; r <= study.r_max; ++r) add(RowKind::kSpare, r);
+  for (const RowOf& of : rows_of(study)) rows.push_back(redundancy_row(study, of));
   return rows;
 }
 
@@ -124,6 +192,7 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
                                  std::int64_t number) {
   const Simulation setup = simulation_of(study, row);
   MonteCarloTrial cycle;
+  const bool rejoins = row.kind == RowKind::kElastic && setup.protection.rejoins;
   const bool sharded = setup.state_copies > 0 && setup.state_copies < setup.units;
   if (row.kind == RowKind::kSpare && row.r > 1 && !sharded && !(setup.law.burst_share > 0)) {
     MonteCarlo loop;
@@ -137,7 +206,7 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
     loop.restart = restart_mtbfs(setup);
     loop.weibull_shape = setup.law.weibull_shape;
     cycle = monte_carlo(loop, number, number + 1).front();
-  } else {
+  } else if (!rejoins) {
     cycle = losses_until_the_end(setup, number);
   }
   RedundancyTrial trial;
@@ -148,6 +217,11 @@ RedundancyTrial redundancy_trial(const RedundancyStudy& study, const RedundancyR
   // Elsewhere RECTLR finds the fair share of stacks, but for a few states of small r.
   run_setup.exact_depth = row.kind == RowKind::kSpare && setup.placement == Placement::kConsecutive;
   const SimulatedRun run = simulate(run_setup, number);
+  if (rejoins) {
+    trial.failures = kNotANumber;
+    trial.cycle_time = run.time_s;
+    trial.stacks = run.stack_steps;
+  }
   const double without_s = failure_free_s(study.system);
   trial.time_ratio = run.finished ? run.time_s / without_s : std::numeric_limits<double>::infinity();
   trial.down_ratio = (run.restarts_s + run.checkpoints_s) / without_s;

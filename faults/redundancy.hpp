@@ -21,6 +21,9 @@ struct RedundancyStudy {
   Simulation system;
   int r_min = 2;
   int r_max = 20;
+  // Elastic shrinking, which gets a row if it is asked for: k_max -1 for the best; if units rejoin, the
+  // system's environment says when.
+  std::optional<Protection> elastic;
 };
 
 enum class RowKind : std::uint8_t {
@@ -28,13 +31,14 @@ enum class RowKind : std::uint8_t {
   kFamilies,  // replication by N/r families; rows only where r divides N
   kStacked,   // replication as SPARe's paper compares with: N types on r groups, all computed always
   kSpare,
+  kElastic,
 };
 
 struct RedundancyRow {
   RowKind kind = RowKind::kCheckpoint;
   int r = 1;
   double failures_paper = 0;  // the paper's mu and S; NaN where it has none
-  double failures = 0;        // mean failures in a cycle
+  double failures = 0;        // mean failures in a cycle; NaN where lost units come back: there is none
   double stacks_paper = 0;
   double stacks = 1;        // over the time up
   double availability = 0;  // 1 - (restarts and checkpoints)/time
@@ -43,6 +47,7 @@ struct RedundancyRow {
   std::int64_t checkpoint_every = 0;  // steps; 0: none
   std::int64_t deep_every = 0;        // steps between those on the shared file system beside a quick tier
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next
+  int k_max = 0;                      // voluntary restart after so many lost units; 0: none
 
   bool is_known() const { return !std::isnan(time_ratio); }
 };
@@ -50,6 +55,13 @@ struct RedundancyRow {
 // The setup of a row, for simulate() and precise_time(). checkpoint_every as in the row.
 Simulation simulation_of(const RedundancyStudy& study, const RedundancyRow& row);
 
+// In the order of the table, what each row is of.
+struct RowOf {
+  RowKind kind = RowKind::kCheckpoint;
+  int r = 1;
+};
+std::vector<RowOf> rows_of(const RedundancyStudy& study);
+RedundancyRow redundancy_row(const RedundancyStudy& study, const RowOf& of);
 std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
 
 struct RedundancySimulated {

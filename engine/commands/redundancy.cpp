@@ -16,6 +16,7 @@
 #include "engine/reports/readable.hpp"
 #include "engine/reports/redundancy_plot.hpp"
 #include "engine/reports/text_table.hpp"
+#include "engine/task_progress.hpp"
 #include "engine/terminal.hpp"
 #include "faults/paper_form.hpp"
 
@@ -38,8 +39,22 @@ const char* scheme_name(RowKind kind) {
       return "replication";
     case RowKind::kSpare:
       return "spare";
+    case RowKind::kElastic:
+      return "elastic";
   }
   return "";
+}
+
+std::vector<RedundancyRow> rows_in_parallel(const RedundancyStudy& study, int threads, const World& world) {
+  const std::vector<faults::RowOf> of = faults::rows_of(study);
+  std::vector<RedundancyRow> rows(of.size());
+  TaskProgress progress("rows", of.size(), world.rank() == 0);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    rows[i] = faults::redundancy_row(study, of[i]);
+    progress.one_more();
+  }
+  return rows;
 }
 
 // Trial t of row j is task j * trials + t; every size-th task is this rank's.
@@ -49,9 +64,11 @@ std::vector<RedundancyTrial> own_trials(const RedundancyStudy& study, const std:
   std::vector<std::int64_t> own;
   for (std::int64_t task = world.rank(); task < tasks; task += world.size()) own.push_back(task);
   std::vector<RedundancyTrial> results(own.size());
+  TaskProgress progress("trials", own.size(), world.rank() == 0);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (std::size_t i = 0; i < own.size(); ++i) {
     results[i] = redundancy_trial(study, rows[static_cast<std::size_t>(own[i] / trials)], own[i] % trials);
+    progress.one_more();
   }
   return results;
 }
@@ -83,7 +100,8 @@ std::vector<RedundancyTrial> gather(const std::vector<RedundancyTrial>& own, std
   return all;
 }
 
-void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, JsonWriter& json) {
+void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, std::int64_t steps,
+               JsonWriter& json) {
   json.begin_object()
       .field("scheme", scheme_name(row.kind))
       .field("r", row.r)
@@ -100,8 +118,9 @@ void write_row(const RedundancyRow& row, const RedundancySimulated* simulated, J
     json.key("finishes").null();
   }
   json.field("checkpoint_interval_s", row.checkpoint_interval_s)
-      .field("checkpoint_every", row.checkpoint_every);
-  if (row.deep_every > 0) json.field("shared_checkpoint_every", row.deep_every);
+      .field("checkpoint_every", row.checkpoint_every)
+      .field("k_max", row.k_max);
+  if (row.deep_every > 0 && row.deep_every < steps) json.field("shared_checkpoint_every", row.deep_every);
   if (simulated == nullptr) {
     json.key("simulated").null();
   } else {
@@ -136,7 +155,7 @@ std::string to_json(const RedundancyStudy& study, const PlanSystem* planned,
   }
   json.begin_array("rows");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    write_row(rows[i], simulated.empty() ? nullptr : &simulated[i], json);
+    write_row(rows[i], simulated.empty() ? nullptr : &simulated[i], study.system.steps, json);
   }
   json.end_array().begin_array("notes");
   for (const std::string& note : notes) json.value(note);
@@ -169,6 +188,16 @@ std::string number(double value, int digits) {
 std::string with_error(double value, double standard_error, int digits) {
   if (!std::isfinite(value)) return number(value, digits);
   return fmt::format("{} +- {}", number(value, digits), number(standard_error, digits));
+}
+
+std::string elastic_text(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows) {
+  const RedundancyRow& row = rows.back();
+  if (row.kind != RowKind::kElastic || !std::isfinite(row.time_ratio)) return "";
+  if (study.elastic->rejoins)
+    return "elastic: lost groups come back after their repair; there are no cycles.\n";
+  return row.k_max > 0 ? fmt::format("elastic: restarts voluntarily after {} lost group{}.\n", row.k_max,
+                                     row.k_max == 1 ? "" : "s")
+                       : "elastic: never restarts voluntarily.\n";
 }
 
 std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRow>& rows,
@@ -229,7 +258,7 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
                         *best, *best == 1 ? " (checkpoints alone)" : "",
                         faults::paper::optimal_redundancy(study.system.units));
   }
-  return text;
+  return text + elastic_text(study, rows);
 }
 
 }  // namespace
@@ -240,12 +269,15 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
     planned = system_of_sweep(options, world);
     if (planned->plan.empty()) return planned->status;
   }
-  const RedundancyStudy study =
-      world.together([&] { return redundancy_study(options, planned ? &planned->system : nullptr); });
-  const std::vector<RedundancyRow> rows = world.together([&] { return redundancy_rows(study); });
+  const RedundancyStudy study = world.together([&] {
+    return planned ? redundancy_study(options, &planned->system, planned->elastic)
+                   : redundancy_study(options);
+  });
+  const int threads = options.threads > 0 ? options.threads : world.fair_threads();
+  const std::vector<RedundancyRow> rows =
+      world.together([&] { return rows_in_parallel(study, threads, world); });
   std::vector<RedundancyTrial> trials;
   if (options.simulate > 0) {
-    const int threads = options.threads > 0 ? options.threads : world.fair_threads();
     const auto own =
         world.together([&] { return own_trials(study, rows, options.simulate, threads, world); });
     trials = gather(own, rows.size() * static_cast<std::size_t>(options.simulate), world);

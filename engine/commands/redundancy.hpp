@@ -20,6 +20,8 @@ struct RedundancyOptions {
   std::string placement = "golomb";  // random, consecutive
   std::optional<int> sub_shards;     // a plan's own; else 1
   std::optional<int> k_max;          // a plan's own; else 0
+  bool elastic = false;              // a row of elastic shrinking; always for a plan that is elastic
+  std::string repair;                // with it: lost groups come back after so long; empty: they do not
   std::string restart = "10m";
   std::string checkpoint = "30s";  // a save
   std::string detect = "0";

@@ -24,6 +24,14 @@ constexpr Series kSeries[] = {{RowKind::kSpare, "SPARe", "#1f6fb4"},
                               {RowKind::kStacked, "replication, stacked", "#c8501e"},
                               {RowKind::kFamilies, "replication, families", "#7a4fa3"}};
 
+// Without r: a level.
+constexpr Series kLevels[] = {{RowKind::kCheckpoint, "checkpoints alone", "#555555"},
+                              {RowKind::kElastic, "elastic", "#2a8a4a"}};
+
+bool is_level(RowKind kind) {
+  return kind == RowKind::kCheckpoint || kind == RowKind::kElastic;
+}
+
 // One panel: places of data within it.
 struct Panel {
   double left, top, width, height;
@@ -70,6 +78,21 @@ std::string frame(const Panel& p, const std::string& label) {
 }
 
 using Value = std::function<double(std::size_t row)>;
+
+std::string levels(const Panel& p, std::span<const RedundancyRow> rows, const Value& closed) {
+  std::string svg;
+  for (const Series& series : kLevels) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double value = closed(i);
+      if (rows[i].kind != series.kind || !std::isfinite(value) || value > p.y_max) continue;
+      svg += fmt::format(
+          "<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
+          "stroke-dasharray=\"6 4\"/>\n",
+          p.left, p.left + p.width, p.y(value), p.y(value), series.colour);
+    }
+  }
+  return svg;
+}
 
 std::string curves(const Panel& p, std::span<const RedundancyRow> rows, bool simulated, const Value& closed,
                    const Value& measured, const Value& error) {
@@ -119,7 +142,7 @@ std::string redundancy_plot(std::span<const RedundancyRow> rows,
   double least = 1e300;
   double most = 1;
   for (const RedundancyRow& row : rows) {
-    if (row.kind == RowKind::kCheckpoint) continue;
+    if (is_level(row.kind)) continue;
     r_min = std::min<double>(r_min, row.r);
     r_max = std::max<double>(r_max, row.r);
     if (!std::isfinite(row.time_ratio)) continue;
@@ -141,14 +164,16 @@ std::string redundancy_plot(std::span<const RedundancyRow> rows,
       "<rect width=\"860\" height=\"680\" fill=\"white\"/>\n";
   svg += frame(time, "time-to-train over that of one stack without failures");
   svg += frame(up, "availability: share of time outside restarts and checkpoints");
+  const Value time_of = [&](std::size_t i) { return rows[i].time_ratio; };
+  const Value up_of = [&](std::size_t i) {
+    return std::isfinite(rows[i].time_ratio) ? rows[i].availability : std::nan("");
+  };
+  svg += levels(time, rows, time_of) + levels(up, rows, up_of);
   svg += curves(
-      time, rows, !simulated.empty(), [&](std::size_t i) { return rows[i].time_ratio; },
-      [&](std::size_t i) { return simulated[i].time_ratio.value; },
+      time, rows, !simulated.empty(), time_of, [&](std::size_t i) { return simulated[i].time_ratio.value; },
       [&](std::size_t i) { return simulated[i].time_ratio.standard_error; });
   svg += curves(
-      up, rows, !simulated.empty(),
-      [&](std::size_t i) { return std::isfinite(rows[i].time_ratio) ? rows[i].availability : std::nan(""); },
-      [&](std::size_t i) { return simulated[i].availability; },
+      up, rows, !simulated.empty(), up_of, [&](std::size_t i) { return simulated[i].availability; },
       [&](std::size_t i) { return simulated[i].availability_error; });
   double x = 70;
   for (const Series& series : kSeries) {
@@ -160,6 +185,17 @@ std::string redundancy_plot(std::span<const RedundancyRow> rows,
         "<text x=\"{3:.1f}\" y=\"654\">{4}</text>\n",
         x, x + 24, series.colour, x + 30, series.name);
     x += 190;
+  }
+  double level_x = 70;
+  for (const Series& series : kLevels) {
+    const bool present = std::any_of(rows.begin(), rows.end(),
+                                     [&](const RedundancyRow& row) { return row.kind == series.kind; });
+    if (!present) continue;
+    svg += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"668\" y2=\"668\" stroke=\"{2}\" stroke-dasharray=\"6 4\"/>"
+        "<text x=\"{3:.1f}\" y=\"672\">{4}</text>\n",
+        level_x, level_x + 24, series.colour, level_x + 30, series.name);
+    level_x += 190;
   }
   svg += fmt::format("<text x=\"{:.1f}\" y=\"654\">r: groups per shard{}</text>\n</svg>\n", x,
                      simulated.empty() ? "" : "; points: simulated");

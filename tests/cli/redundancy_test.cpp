@@ -26,6 +26,30 @@ TEST_CASE("where nothing finishes no row is the best") {
   CHECK(redundancy({"--mtbf", "5m"}).out.find(" *") != std::string::npos);
 }
 
+TEST_CASE("one row is marked as the best, and none that was given up is said to be available") {
+  const Ended alone = run_program({"redundancy", "--groups", "1", "--mtbf", "1h"});
+  CHECK(alone.out.find("checkpoint *") != std::string::npos);
+  CHECK(alone.out.find("spare *") == std::string::npos);
+  const std::vector<std::string> hopeless = {"--mtbf", "1h", "--checkpoint", "1e5", "--restart", "0",
+                                             "--r",    "2",  "--simulate",   "2",   "--json"};
+  const json row = json::parse(redundancy(hopeless).out)["rows"][0];
+  CHECK(row["finishes"] == false);
+  CHECK(row["simulated"]["time_to_train_ratio"].is_null());
+  CHECK(row["simulated"]["availability"].is_null());
+}
+
+TEST_CASE("elastic shrinking is a row beside the others, by option, with its best k_max") {
+  const json rows = json::parse(redundancy({"--mtbf", "1h", "--r", "2", "--elastic", "--json"}).out)["rows"];
+  CHECK(rows.back()["scheme"] == "elastic");
+  CHECK(rows.back()["k_max"] > 0);
+  CHECK(rows.back()["time_to_train_ratio"] < rows[0]["time_to_train_ratio"]);
+  const Ended back =
+      redundancy({"--mtbf", "1h", "--r", "2", "--elastic", "--repair", "2h", "--simulate", "2"});
+  CHECK(back.status == 0);
+  CHECK(back.out.find("come back after their repair") != std::string::npos);
+  CHECK(redundancy({"--mtbf", "1h", "--repair", "2h"}).status == 2);
+}
+
 TEST_CASE("a restart that never succeeds ends a simulated run") {
   const Ended text = redundancy(
       {"--mtbf", "5m", "--restart", "1e9", "--r", "2", "--failures-in-restart", "--simulate", "1"});

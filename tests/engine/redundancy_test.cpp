@@ -88,6 +88,39 @@ TEST_CASE("redundancy beyond the groups, of nothing, or without a system is refu
   CHECK(has(complaint(options), "--detect"));
 }
 
+TEST_CASE("elastic shrinking has its own options, and a plan's own protection unless they ask for another") {
+  RedundancyOptions options = good();
+  CHECK_FALSE(engine::redundancy_study(options).elastic);
+  options.elastic = true;
+  CHECK(engine::redundancy_study(options).elastic->k_max == -1);
+  options.k_max = 3;
+  options.sub_shards = 4;
+  CHECK(engine::redundancy_study(options).elastic->k_max == 3);
+  CHECK(engine::redundancy_study(options).elastic->sub_shards == 4);
+  options.repair = "2h";
+  CHECK(has(complaint(options), "--sub-shards"));
+  options.sub_shards = 1;
+  CHECK(engine::redundancy_study(options).elastic->rejoins);
+  CHECK(engine::redundancy_study(options).system.environment.repair_s == 7200);
+  options.elastic = false;
+  CHECK(has(complaint(options), "--repair"));
+  options.elastic = true;
+  options.repair = "soon";
+  CHECK(has(complaint(options), "--repair \"soon\""));
+
+  faults::Simulation plan;
+  plan.units = 8;
+  plan.environment.repair_s = 100;
+  faults::Protection own{faults::Scheme::kElastic};
+  own.k_max = 2;
+  own.rejoins = true;
+  RedundancyOptions none;
+  CHECK(engine::redundancy_study(none, &plan, own).elastic->k_max == 2);
+  CHECK(engine::redundancy_study(none, &plan, own).elastic->rejoins);
+  none.elastic = true;
+  CHECK_FALSE(engine::redundancy_study(none, &plan, own).elastic->rejoins);
+}
+
 TEST_CASE("failures that outrun the steps are remarked on") {
   RedundancyOptions options = good();
   options.mtbf = "5s";

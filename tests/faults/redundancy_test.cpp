@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -159,6 +160,75 @@ TEST_CASE("state with few copies ends cycles early, in the form and in the trial
   CHECK(simulated.stacks == doctest::Approx(row.stacks).epsilon(0.03));
   CHECK(std::abs(simulated.time_ratio.value / row.time_ratio - 1) <
         0.01 + 4 * simulated.time_ratio.standard_error / row.time_ratio);
+}
+
+TEST_CASE("elastic shrinking has a row where it is asked for, which its trials meet") {
+  RedundancyStudy setup = study();
+  CHECK(redundancy_rows(setup).back().kind == RowKind::kSpare);
+  setup.elastic = Protection{Scheme::kElastic};
+  setup.elastic->k_max = -1;
+  const auto row = [&] {
+    const auto rows = redundancy_rows(setup);
+    REQUIRE(rows.back().kind == RowKind::kElastic);
+    CHECK(rows.back().r == 1);
+    return rows.back();
+  };
+  const auto check = [&](double tolerance) {
+    const RedundancyRow elastic = row();
+    std::vector<RedundancyTrial> trials;
+    for (std::int64_t number = 0; number < 40; ++number)
+      trials.push_back(redundancy_trial(setup, elastic, number));
+    const RedundancySimulated simulated = summarize(trials);
+    CHECK(simulated.stacks == doctest::Approx(elastic.stacks).epsilon(0.01));
+    CHECK(simulated.availability == doctest::Approx(elastic.availability).epsilon(0.01));
+    CHECK(std::abs(simulated.time_ratio.value / elastic.time_ratio - 1) <
+          tolerance + 4 * simulated.time_ratio.standard_error / elastic.time_ratio);
+    return elastic;
+  };
+  const RedundancyRow best = check(0.005);
+  CHECK(best.k_max > 0);
+  CHECK(best.failures == doctest::Approx(best.k_max));
+  for (const int k_max : {best.k_max / 2, 2 * best.k_max}) {
+    setup.elastic->k_max = std::max(1, k_max);
+    CHECK(row().time_ratio >= best.time_ratio);
+  }
+  setup.elastic->sub_shards = 8;
+  check(0.005);
+  setup.elastic->sub_shards = 1;
+  setup.elastic->rejoins = true;
+  setup.system.environment.repair_s = 7200;
+  setup.system.environment.rejoin_s = 1;
+  const RedundancyRow rejoining = check(0.01);
+  CHECK(std::isnan(rejoining.failures));
+  CHECK(rejoining.time_ratio < best.time_ratio);
+  // The repair is the elastic row's alone.
+  CHECK(redundancy_rows(setup).front().time_ratio == redundancy_rows(study()).front().time_ratio);
+  setup.system.units = 1;
+  setup.r_min = setup.r_max = 1;
+  CHECK(redundancy_rows(setup).back().kind == RowKind::kSpare);
+}
+
+TEST_CASE(
+    "where restarts fail too, the stacks of a cycle are those after its restart, in the trials as well") {
+  RedundancyStudy setup = study();
+  setup.system.law.failures_in_restart = true;
+  setup.system.environment.restart_s = 8 * 2000;
+  setup.r_min = setup.r_max = 5;
+  for (const double shape : {1.0, 0.78}) {
+    setup.system.law.weibull_shape = shape;
+    const auto rows = redundancy_rows(setup);
+    const RedundancyRow& row = row_of(rows, RowKind::kSpare, 5);
+    RedundancyStudy spared = setup;
+    spared.system.law.failures_in_restart = false;
+    CHECK(row.stacks > row_of(redundancy_rows(spared), RowKind::kSpare, 5).stacks + 0.01);
+    std::vector<RedundancyTrial> trials;
+    for (std::int64_t number = 0; number < 400; ++number) {
+      RedundancyStudy brief = setup;
+      brief.system.steps = 1;
+      trials.push_back(redundancy_trial(brief, row, number));
+    }
+    CHECK(summarize(trials).stacks == doctest::Approx(row.stacks).epsilon(0.01));
+  }
 }
 
 TEST_CASE("faster recovery never raises the best time at any r") {
