@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "faults/after_restart.hpp"
 #include "faults/cycle_kernel.hpp"
@@ -29,72 +30,101 @@ double survives_leap(const Survival& survival, std::size_t end, const FailureLaw
   return chance;
 }
 
-// States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it.
-CycleColumn column_of(std::int64_t n, const Survival& survival, const Protection& protection,
-                      const FailureLaw& law, std::int64_t end, int k_max) {
-  CycleColumn column;
-  column.k_max = k_max;
-  column.starts = 0;
-  std::vector<StackClass> classes;
-  classes.reserve(static_cast<std::size_t>(std::min<std::int64_t>(end, 256)));
-  double work = 0;
-  double up = 0;
-  double before = static_cast<double>(n);  // failures per MTBF in the state before
-  double landing = 0;                      // chance that a burst from below the class leads to this state
-  Visits visits;
-  AfterRestart after_restart(law, law.failures_in_restart ? law.restart_mtbfs : 0);
-  const double squared_variation = GapLaw(law).squared_variation;
-  for (std::int64_t k = 0; k < end; ++k, visits.advance(law)) {
-    const double p = survival[static_cast<std::size_t>(k)] * visits.at;
-    const auto crowding = static_cast<double>(law.rate_falls ? n - k : n);
-    const double w = 1 / crowding;
-    const double c = stacks_needed(protection, n, k);
-    const double masked = k > 0 ? p : 0;
-    const double patched = masked * after_restart.is_over();
-    if (classes.empty() || classes.back().stacks != c) {
-      classes.emplace_back();
-      classes.back().stacks = c;
-      classes.back().entered = patched;
-      landing = law.burst_share / law.burst_units * visits.burst;
-    } else if (law.burst_share > 0) {
-      landing *= 1 - 1 / law.burst_units;
-      classes.back().entered += landing * survival[static_cast<std::size_t>(k)] * after_restart.is_over();
+// The columns of one table, which differ in where the cycle ends: states are gone through once for all.
+class Columns {
+ public:
+  Columns(std::int64_t n, const Survival& survival, const Protection& protection, const FailureLaw& law)
+      : n_{n},
+        survival_{survival},
+        protection_{protection},
+        law_{law},
+        squared_variation_{GapLaw(law).squared_variation},
+        before_{static_cast<double>(n)},
+        after_restart_{law, law.failures_in_restart ? law.restart_mtbfs : 0} {
+    so_far_.starts = 0;
+    classes_.reserve(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(survival), 256)));
+  }
+
+  // States 0 .. end-1 of the cycle; the loss that leads to `end` (or is not survived) ends it. `end` never
+  // falls from call to call.
+  CycleColumn column(std::int64_t end, int k_max) {
+    for (; k_ < end; ++k_, visits_.advance(law_)) add_state();
+    CycleColumn column = so_far_;
+    column.k_max = k_max;
+    column.last_crowding = before_;
+    column.end_stacks = stacks_needed(protection_, n_, std::min(end, n_ - 1));
+    column.restart_dwell = column.dwell - up_;
+    column.stacks = up_ > 0 ? work_ / up_ : 1;
+    // The leap's parts may sum to a rounding more than 1, and no chance is below 0.
+    column.losing =
+        k_max > 0
+            ? std::max(0.0, 1 - survives_leap(survival_, static_cast<std::size_t>(k_max), law_, visits_))
+            : 1;
+    const std::vector<StackClass> merged = merge_classes(classes_);
+    column.classes = static_cast<int>(merged.size());
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      column.class_stacks[i] = merged[i].stacks;
+      column.class_dwell[i] = merged[i].dwell;
+      column.class_failures[i] = merged[i].failures;
+      column.class_crowding[i] = merged[i].failures > 0 ? merged[i].crowding / merged[i].failures : 0;
+      column.class_entered[i] = merged[i].entered;
+      column.class_stay[i] = merged[i].stay;
+      column.class_passage[i] = merged[i].passage;
+      column.class_squares[i] = merged[i].squares;
     }
-    StackClass& last = classes.back();
-    const double at_work = p * after_restart.in_state(w);
+    return column;
+  }
+
+ private:
+  void add_state() {
+    const double p = survival_[static_cast<std::size_t>(k_)] * visits_.at;
+    const auto crowding = static_cast<double>(law_.rate_falls ? n_ - k_ : n_);
+    const double w = 1 / crowding;
+    const double c = stacks_needed(protection_, n_, k_);
+    const double masked = k_ > 0 ? p : 0;
+    const double patched = masked * after_restart_.is_over();
+    if (classes_.empty() || classes_.back().stacks != c) {
+      classes_.emplace_back();
+      classes_.back().stacks = c;
+      classes_.back().entered = patched;
+      landing_ = law_.burst_share / law_.burst_units * visits_.burst;
+    } else if (law_.burst_share > 0) {
+      landing_ *= 1 - 1 / law_.burst_units;
+      classes_.back().entered +=
+          landing_ * survival_[static_cast<std::size_t>(k_)] * after_restart_.is_over();
+    }
+    StackClass& last = classes_.back();
+    const double at_work = p * after_restart_.in_state(w);
     last.dwell += at_work;
-    last.squares += p * w * (w * (1 + squared_variation) + 2 * last.passage);
+    last.squares += p * w * (w * (1 + squared_variation_) + 2 * last.passage);
     last.stay += p * w;
-    last.passage += visits.at * w;
+    last.passage += visits_.at * w;
     last.failures += patched;
-    last.crowding += patched * before;
-    column.dwell += p * w;
-    column.masked += masked;
-    column.failures += p;
-    up += at_work;
-    column.starts += p * after_restart.ends_in_state();
-    work += at_work * c;
-    before = crowding;
+    last.crowding += patched * before_;
+    so_far_.dwell += p * w;
+    so_far_.masked += masked;
+    so_far_.failures += p;
+    up_ += at_work;
+    so_far_.starts += p * after_restart_.ends_in_state();
+    work_ += at_work * c;
+    before_ = crowding;
   }
-  column.last_crowding = before;
-  column.end_stacks = stacks_needed(protection, n, std::min(end, n - 1));
-  column.restart_dwell = column.dwell - up;
-  column.stacks = up > 0 ? work / up : 1;
-  column.losing = k_max > 0 ? 1 - survives_leap(survival, static_cast<std::size_t>(k_max), law, visits) : 1;
-  const std::vector<StackClass> merged = merge_classes(std::move(classes));
-  column.classes = static_cast<int>(merged.size());
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    column.class_stacks[i] = merged[i].stacks;
-    column.class_dwell[i] = merged[i].dwell;
-    column.class_failures[i] = merged[i].failures;
-    column.class_crowding[i] = merged[i].failures > 0 ? merged[i].crowding / merged[i].failures : 0;
-    column.class_entered[i] = merged[i].entered;
-    column.class_stay[i] = merged[i].stay;
-    column.class_passage[i] = merged[i].passage;
-    column.class_squares[i] = merged[i].squares;
-  }
-  return column;
-}
+
+  std::int64_t n_;
+  const Survival& survival_;
+  const Protection& protection_;
+  const FailureLaw& law_;
+  double squared_variation_;
+  std::int64_t k_ = 0;  // states so far, and what they come to:
+  CycleColumn so_far_;
+  std::vector<StackClass> classes_;
+  double work_ = 0;
+  double up_ = 0;
+  double before_;       // failures per MTBF in the state before
+  double landing_ = 0;  // chance that a burst from below the class leads to this state
+  Visits visits_;
+  AfterRestart after_restart_;
+};
 
 // 1, 2, ... in steps of about a half: the optimum is flat, and a k_max a fifth off costs 2 % of what restarts
 // and lost groups cost.
@@ -131,14 +161,16 @@ CycleTable table_of(std::int64_t n, const Protection& protection, const FailureL
   table.restart_mtbfs = law.restart_mtbfs;
   const auto states = static_cast<std::int64_t>(survival.size());
   const bool masks = states > 1;
+  Columns columns(n, survival, protection, law);
   if (masks && protection.k_max < 0) {
-    for (const int k : k_max_choices(states))
-      table.columns.push_back(column_of(n, survival, protection, law, k, k));
+    const std::vector<int> choices = k_max_choices(states);
+    table.columns.reserve(choices.size() + 1);
+    for (const int k : choices) table.columns.push_back(columns.column(k, k));
   }
   if (!masks || protection.k_max <= 0 || protection.k_max >= states) {
-    table.columns.push_back(column_of(n, survival, protection, law, states, 0));
+    table.columns.push_back(columns.column(states, 0));
   } else {
-    table.columns.push_back(column_of(n, survival, protection, law, protection.k_max, protection.k_max));
+    table.columns.push_back(columns.column(protection.k_max, protection.k_max));
   }
   for (CycleColumn& column : table.columns) set_laws(column, law, survival, n, fits.one_failure);
   table.patches = fits.patches;

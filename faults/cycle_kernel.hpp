@@ -88,6 +88,18 @@ struct CycleSums {
   bool restarts_fail = false;
 };
 
+// The part of them that no step changes.
+inline void set_cycle(CycleSums& sums, const CycleTable& table, const CycleColumn& column) {
+  sums.dwell = column.dwell;
+  sums.dwell_inverse = 1 / column.dwell;
+  sums.losing = column.losing;
+  sums.at_risk = column.losing * column.starts;
+  sums.leaving = (1 - column.losing) * column.starts;
+  sums.save_weight = 2 * sums.at_risk / (column.dwell - column.restart_dwell);
+  sums.efficiency = column.efficiency;
+  sums.restarts_fail = table.restarts_fail;
+}
+
 // `masked_s`: a masked failure stops for so long besides its patch of `patch_stacks` stacks and `patch_steps`
 // steps at T(c), c being what it leads to. Where c rises, the step in progress, in the mean half done, still
 // ends at the speed before.
@@ -96,6 +108,7 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
   const auto classes = static_cast<std::size_t>(column.classes);
   const double stop_s = table.patch_stacks * step.per_stack_s + masked_s;
   CycleSums sums;
+  set_cycle(sums, table, column);
   SharedPatches patches;
   double gained = 0;
   double before_s = 0;
@@ -116,8 +129,8 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
     before_s = seconds;
   }
   const double end_s = step.fixed_s + column.end_stacks * step.per_stack_s;
-  const CycleEnd end = cycle_end((1 - column.losing) * column.starts, table.patch_stacks, table.patch_steps,
-                                 step.per_stack_s, before_s, end_s, masked_s);
+  const CycleEnd end = cycle_end(sums.leaving, table.patch_stacks, table.patch_steps, step.per_stack_s,
+                                 before_s, end_s, masked_s);
   patches.add_last(end.leaving, column.last_crowding, before_s, end.whole_patch_s);
   const PatchQuotient quotient = patch_quotient(patches, table.patches, end.repeats);
   sums.patch_steps = patches.lost - gained;
@@ -130,14 +143,6 @@ inline CycleSums cycle_sums(const CycleTable& table, const CycleColumn& column, 
   sums.last_patch_s = end.last_patch_s;
   sums.last_again_s = end.last_again_s;
   sums.left_share = end.half_step / sums.work_rate;
-  sums.dwell = column.dwell;
-  sums.dwell_inverse = 1 / column.dwell;
-  sums.losing = column.losing;
-  sums.at_risk = column.losing * column.starts;
-  sums.leaving = end.leaving;
-  sums.save_weight = 2 * sums.at_risk / (column.dwell - column.restart_dwell);
-  sums.efficiency = column.efficiency;
-  sums.restarts_fail = table.restarts_fail;
   return sums;
 }
 
@@ -163,7 +168,7 @@ inline double deep_efficiency(const CycleSums& c, const EnvironmentTerms& e, dou
 // Of two levels the quick one loses work in the share 1 - q of the cycles that lose any, the deep one in q:
 // each has its own best interval, and what they leave multiplies.
 //
-// Of `c` it uses dwell, dwell_inverse, losing, at_risk, leaving, save_weight, efficiency and restarts_fail.
+// Of `c` it uses what set_cycle() sets.
 inline CycleRate cycle_rate(const CycleSums& c, const EnvironmentTerms& e) {
   const double f = e.failure_rate;
   const double quick = 1 - e.deep_share;

@@ -123,6 +123,32 @@ TEST_CASE("bursts: the closed form meets the simulation of events that take seve
   check_mean_error(cases, 0.02, 0.004);
 }
 
+TEST_CASE(
+    "however many groups take over, a restart at the first losses loses no work to bursts, and never less") {
+  FailureLaw law;
+  for (const double share : {0.3, 0.481, 0.95}) {
+    for (const double together : {2.0, 3.0, 11.5}) {
+      law.burst_share = share;
+      law.burst_units = together;
+      for (const std::int64_t n : {20, 110, 128, 160, 1000, 4096}) {
+        for (const int k_max : {1, 2, 5, -1}) {
+          const Protection protection{.scheme = Scheme::kElastic, .k_max = k_max};
+          const CycleTable table = cycle_table(n, protection, law);
+          for (const CycleColumn& column : table.columns) {
+            CHECK(column.losing >= 0);
+            CHECK(column.losing <= 1);
+          }
+          const Environment environment{
+              .group_mtbf_s = 1e4 * static_cast<double>(n), .restart_s = 100, .save_s = 3};
+          const RunTime run = run_time(table, {5, 5}, environment, 1e5);
+          CHECK(run.time_s >= 1e6);
+          CHECK(run.time_s < 1.1e6);  // of 20 groups each lost one is a twentieth
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("bursts of one unit are no bursts, and larger ones never help where restarts are at their best") {
   Protection spare{Scheme::kSpare, 4};
   spare.k_max = -1;
