@@ -1,6 +1,9 @@
 #include "engine/validation/prediction.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 
 #include "costmodel/flops.hpp"
 #include "costmodel/framework_profile.hpp"

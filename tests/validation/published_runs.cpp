@@ -97,8 +97,7 @@ TEST_CASE("published runs are met within the error that docs/accuracy.md states"
       CAPTURE(source.name);
       CHECK(source.median_ape < 6);
     }
-    // Megatron on AWS's V100: the table contradicts itself (docs/validation.md).
-    if (source.rows >= 10 && source.name != "DT-FM Megatron baseline") CHECK(source.median_ape < 12);
+    if (source.rows >= 10) CHECK(source.median_ape < 12);
   }
 }
 
