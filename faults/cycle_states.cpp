@@ -1,11 +1,23 @@
 #include "faults/cycle_states.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "faults/after_restart.hpp"
 #include "faults/renewal.hpp"
 
 namespace trainfront::faults {
+
+namespace {
+
+// Chance of k failures within `length` MTBFs of one unit, exponential.
+double chance_of_failures(double units, double k, double length, bool rate_falls) {
+  if (!rate_falls) return std::exp(k * std::log(units * length) - units * length - std::lgamma(k + 1));
+  const double ways = std::lgamma(units + 1) - std::lgamma(k + 1) - std::lgamma(units - k + 1);
+  return std::exp(ways + k * std::log(-std::expm1(-length)) - (units - k) * length);
+}
+
+}  // namespace
 
 CycleStates cycle_states(const Simulation& simulation, const Survival& survival) {
   const Protection& protection = simulation.protection;
@@ -30,6 +42,8 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
            environment.reorder_s;
   };
   AfterRestart after_restart(simulation.law, simulation.law.failures_in_restart ? environment.restart_s : 0);
+  const double restart_mtbfs = law_in(simulation.law, environment).restart_mtbfs;
+  double no_more = 0;
   double starts = 0;
   for (std::size_t k = 0; k < end; ++k) {
     const auto left = static_cast<double>(n - static_cast<std::int64_t>(k));
@@ -40,8 +54,17 @@ CycleStates cycle_states(const Simulation& simulation, const Survival& survival)
     states.stacks.push_back(c);
     states.window_s.push_back(c * simulation.step.per_stack_s + simulation.step.fixed_s - states.sync_s);
     states.patch_s.push_back(k == 0 ? 0 : patch_in(k));
-    states.later.push_back(after_restart.in_state(gap) / gap);
-    states.ends_restart.push_back(survival[k] * after_restart.ends_in_state());
+    double later = after_restart.in_state(gap) / gap;
+    double ends = after_restart.ends_in_state();
+    if (restart_mtbfs > 0 && simulation.law.weibull_shape == 1) {
+      // Exact: a state is seen after the restart if no more units were lost in it.
+      ends = chance_of_failures(static_cast<double>(n), static_cast<double>(k), restart_mtbfs,
+                                simulation.law.rate_falls);
+      no_more = std::min(1.0, no_more + ends);
+      later = no_more;
+    }
+    states.later.push_back(later);
+    states.ends_restart.push_back(survival[k] * ends);
     starts += states.ends_restart.back();
   }
   states.leaving = states.voluntary * starts;

@@ -245,7 +245,7 @@ RedundancySimulated summarize(std::span<const RedundancyTrial> trials) {
     down += trial.down_ratio;
   }
   result.failures = mean_of(failures);
-  result.stacks = time > 0 ? stacked / time : 1;
+  result.stacks = time > 0 ? stacked / time : kNotANumber;
   result.time_ratio = mean_of(ratios);
   if (!std::isfinite(passed)) {
     result.availability = result.availability_error = kNotANumber;

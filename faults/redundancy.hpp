@@ -66,7 +66,7 @@ std::vector<RedundancyRow> redundancy_rows(const RedundancyStudy& study);
 
 struct RedundancySimulated {
   Mean failures;
-  double stacks = 1;              // over the time up of a cycle
+  double stacks = 1;              // over the time up of a cycle; NaN: there was none
   double availability = 0;        // 1 - (restarts and checkpoints)/time, of all runs together; NaN: of runs
                                   // that were given up
   double availability_error = 0;  // standard error

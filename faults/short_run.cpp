@@ -372,7 +372,7 @@ void take_as_short_run(Simulation& setup, const Survival& survival, double more_
   const double cycles = static_cast<double>(setup.steps) / time.saved_steps;
   const bool is_exact = setup.steps <= kToldApart && setup.law.weibull_shape == 1;
   time.time_s = run.time_s + (is_exact ? 0 : std::min(1.0, cycles) * more_s);
-  time.availability = std::isfinite(run.time_s) ? 1 - run.down_s / time.time_s : 0;
+  time.availability = std::isfinite(run.time_s) ? 1 - run.down_s / run.time_s : 0;
 }
 
 }  // namespace trainfront::faults

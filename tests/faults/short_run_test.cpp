@@ -164,6 +164,25 @@ TEST_CASE("a run shorter than the best interval writes no checkpoint, and pays f
   CHECK(once == doctest::Approx((3600 + 600) * (std::expm1(130 / 3600.0) + std::expm1(100 / 3600.0))));
 }
 
+TEST_CASE("restarts that hardly ever succeed are waited for as often as in simulated runs") {
+  Simulation system;
+  system.units = 24;
+  system.protection = {Scheme::kReplication, 4};
+  system.law.failures_in_restart = true;
+  system.step = {0, 1};
+  system.environment = {24 * 200.0, 200 * 24.0, 5, 0, 0};  // a restart as long as a unit lives
+  system.steps = 60'000;
+  system.checkpoint_every = 300;
+  const double form_s = precise_time(system).time_s;
+  std::vector<double> times;
+  for (std::int64_t number = 0; number < 60; ++number) times.push_back(simulate(system, number).time_s);
+  const Mean simulated = mean_of(times);
+  CAPTURE(simulated.value);
+  CAPTURE(simulated.standard_error);
+  CHECK(simulated.standard_error < 0.05 * simulated.value);
+  CHECK(std::abs(form_s - simulated.value) < 0.02 * simulated.value + 3 * simulated.standard_error);
+}
+
 TEST_CASE("the time grows with the steps, and no law, interval or length makes it jump") {
   Random random(5, 0);
   for (int i = 0; i < 12; ++i) {
