@@ -49,7 +49,8 @@ struct Stalls {
 struct FrameworkProfile {
   std::string name;  // "megatron-2026"
   Framework framework = Framework::kMegatron;
-  bool has_runs = true;  // published runs stand behind its constants; else answers are extrapolated
+  bool has_runs = true;       // published runs stand behind its constants; else answers are extrapolated
+  bool has_moe_runs = false;  // the same of mixtures of experts
 
   // Kernels.
   double memory_bound_scale = 1.8;  // element-wise time over the fused kernel's own
@@ -71,7 +72,9 @@ struct FrameworkProfile {
   double host_forward_s = 0;  // per layer and micro-batch: the least time the host needs to launch it
   double host_backward_s = 0;
   double host_moe_layer_s = 0;            // per MoE layer and micro-batch, forward and backward together
-  double host_norm = 0;                   // layer = (gpu^q + host^q)^(1/q); 0: the larger of both
+  double host_moe_layer_grace_s = 0;      // the same on Grace hosts (has_grace_host); 0: no other
+  double host_moe_norm = 3;               // q of such a layer = (gpu^q + host^q)^(1/q); 0: the larger of both
+  double host_norm = 0;                   // the same of any other layer
   double host_micro_batch_s = 0;          // per stage and micro-batch, on top
   HostByTensorDegree host_by_tensor_s{};  // replaces host_forward_s + host_backward_s where larger
   double host_by_tensor_norm = 0;         // host_norm where host_by_tensor_s is the floor
@@ -81,7 +84,10 @@ struct FrameworkProfile {
   double tensor_parallel_exposed = 0.85;  // share of TP communication that compute does not hide
   double expert_parallel_exposed = 1;     // share of dispatch and combine that compute does not hide
   Dispatcher dispatcher = Dispatcher::kAllToAll;
-  double permute_passes = 8;    // over a GPU's routed tokens, forward; as many again backward
+  double permute_passes = 8;  // over a GPU's routed tokens, forward; as many again backward
+  // What adding a bias to the experts' outputs moves, per element of them, as kernels of its own.
+  double expert_bias_forward_bytes = 0;
+  double expert_bias_backward_bytes = 0;
   double expert_imbalance = 1;  // tokens of the busiest expert over the mean
   ContextExchange context_exchange = ContextExchange::kRing;
   bool causal_balanced =
@@ -121,6 +127,11 @@ struct FrameworkProfile {
 
 // Whether pipeline transfers run beside compute under the layout's schedule.
 bool transfers_overlap(const Layout& layout, const FrameworkProfile& profile);
+
+// Published runs of that kind of model stand behind the profile.
+inline bool has_runs_for(const FrameworkProfile& profile, bool is_moe) {
+  return profile.has_runs && (profile.has_moe_runs || !is_moe);
+}
 
 // The profile used for a framework when the user names no other. A search prices a layer once for all pp and
 // dp, and a layout once for all dp: of these profiles the host's floor depends on neither, and none stalls.

@@ -25,6 +25,11 @@ inline double dense_peak_flops_per_s(const Device& device, Precision precision) 
   return precision == Precision::kFp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s;
 }
 
+// GH200, GB200, GB300: the host is an NVIDIA Grace CPU in the same module.
+inline bool has_grace_host(const Device& device) {
+  return device.id.starts_with("gh") || device.id.starts_with("gb");
+}
+
 // The scale-out network as one GPU sees it.
 struct Network {
   std::string kind;            // "InfiniBand NDR", "EFA v2", ...

@@ -130,6 +130,12 @@ HostFloor tensor_floor(const Layout& layout, int gpus_per_node, const FrameworkP
   return {table[i], pipelined ? framework.host_norm : framework.host_by_tensor_norm};
 }
 
+// Of one MoE layer and micro-batch, forward and backward.
+double moe_floor(const Device& device, const FrameworkProfile& framework) {
+  const bool grace = framework.host_moe_layer_grace_s > 0 && has_grace_host(device);
+  return grace ? framework.host_moe_layer_grace_s : framework.host_moe_layer_s;
+}
+
 }  // namespace
 
 double PartTimes::total() const {
@@ -194,23 +200,23 @@ void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProf
   backward[Part::kTensorParallel] += framework.selective_tensor_parallel * forward[Part::kTensorParallel];
 }
 
-void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus_per_node,
+void add_host_floor(BlockTime& time, Block block, const Layout& layout, const Hardware& hardware,
                     const FrameworkProfile& framework) {
   const double again = layout.recompute == Recompute::kFull ? 1 : 0;
   PartTimes& forward = time[Pass::kForward];
   PartTimes& input = time[Pass::kInputGradient];
   PartTimes& weight = time[Pass::kWeightGradient];
-  if (block == Block::kMoe && framework.host_moe_layer_s > 0) {
+  const double moe_s = moe_floor(hardware.device, framework);
+  if (block == Block::kMoe && moe_s > 0) {
     const double device_s = forward.total() + input.total() + weight.total();
-    const double extra =
-        host_extra(device_s, framework.host_moe_layer_s * (1 + again / 3), framework.host_norm);
+    const double extra = host_extra(device_s, moe_s * (1 + again / 3), framework.host_moe_norm);
     forward[Part::kHost] += extra / 3;
     input[Part::kHost] += extra / 3;
     weight[Part::kHost] += extra / 3;
     return;
   }
   const double floor_s = framework.host_forward_s + framework.host_backward_s;
-  const HostFloor by_tensor = tensor_floor(layout, gpus_per_node, framework);
+  const HostFloor by_tensor = tensor_floor(layout, hardware.gpus_per_node, framework);
   const bool tensor_binds = floor_s > 0 && by_tensor.seconds > floor_s;
   const double scale = tensor_binds ? by_tensor.seconds / floor_s : 1;
   const double norm = tensor_binds ? by_tensor.norm : framework.host_norm;
@@ -230,7 +236,7 @@ BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& l
   const auto layer = [&](Block block) {
     BlockTime time = price(layer_operations(model, recipe, layout, framework, block));
     add_recomputation(time, layout.recompute, framework);
-    add_host_floor(time, block, layout, hardware.gpus_per_node, framework);
+    add_host_floor(time, block, layout, hardware, framework);
     return time;
   };
   BlockTimes times;

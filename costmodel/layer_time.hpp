@@ -59,7 +59,7 @@ void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProf
 
 // Raises the block to the least time that the host needs to launch it. layout.dp counts only under a profile
 // whose floor depends on the number of nodes (host_pipelined_s).
-void add_host_floor(BlockTime& time, Block block, const Layout& layout, int gpus_per_node,
+void add_host_floor(BlockTime& time, Block block, const Layout& layout, const Hardware& hardware,
                     const FrameworkProfile& framework);
 
 // Every kind of block that a layout has, per micro-batch.

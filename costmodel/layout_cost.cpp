@@ -70,7 +70,7 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
   cost.framework = &framework;
   cost.total_parameters = static_cast<double>(count_parameters(model).total);
   cost.units = model.layers / layout.pp + 1;
-  if (!framework.has_runs) cost.evidence = Evidence::kExtrapolated;
+  if (!has_runs_for(framework, model.is_moe())) cost.evidence = Evidence::kExtrapolated;
   for (const BlockTime* block : {&times.dense, &times.moe, &times.embedding, &times.head, &times.mtp}) {
     cost.evidence = worst(cost.evidence, block->evidence);
   }

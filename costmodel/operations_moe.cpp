@@ -50,6 +50,11 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
   builder.add_traffic("expert activation", MemoryBound::kActivation,
                       (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
   builder.add_grouped_linear("experts out", recipe.precision, own_experts, rows, hidden, width);
+  if (model.expert_bias && framework.expert_bias_forward_bytes > 0) {
+    builder.add_traffic("expert bias", MemoryBound::kCopy,
+                        framework.expert_bias_forward_bytes * assignments * hidden,
+                        framework.expert_bias_backward_bytes / framework.expert_bias_forward_bytes);
+  }
   if (model.shared_expert_ffn > 0) add_mlp(builder, model, recipe, framework, model.shared_expert_ffn);
 }
 

@@ -26,11 +26,19 @@ double container_release(const std::string& notes) {
   return notes.compare(at + 15, 1, ".") == 0 ? release + 0.005 : release;
 }
 
+// A performance config that names no dispatcher takes Megatron-Core's default, NCCL's all-to-all.
+bool goes_all_to_all(const RunRow& row) {
+  if (row.ep.value_or(1) <= 1 && row.experts.value_or(1) <= 1) return false;
+  return contains(row.notes, "dispatcher alltoall") ||
+         (contains(row.notes, "perf config") && !contains(row.notes, "dispatcher"));
+}
+
 std::string bridge_profile(const RunRow& row) {
   const double release = container_release(row.notes);
   std::string name = release > 0 && release < 26.021 ? "megatron-bridge-2025" : "megatron-bridge-2026";
   if (contains(row.notes, "a2a overlap on")) name += "-ep-overlap";
   if (contains(row.notes, "CUDA graphs")) name += "-cuda-graphs";
+  if (goes_all_to_all(row)) name += "-all-to-all";
   return name;
 }
 

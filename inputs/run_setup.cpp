@@ -115,10 +115,13 @@ bool SetupReader::read_how() {
   if (!precision) return refuse("precision " + in_quotes(row_.precision) + " is not modelled");
   setup_.recipe.precision = *precision;
   setup_.layout.recompute = framework_.default_recompute;
+  setup_.memory_open = row_.recompute.empty() || names_modules(row_.recompute) ||
+                       lower_case(row_.notes).find("offload") != std::string::npos;
   if (row_.recompute.empty()) {
     setup_.assumed.push_back("the framework's default recomputation");
   } else if (const auto recompute = read_recompute(row_.recompute)) {
     setup_.layout.recompute = *recompute;
+    if (names_modules(row_.recompute)) setup_.assumed.push_back("recomputed modules at no cost and no gain");
   } else {
     return refuse("recomputation " + in_quotes(row_.recompute) + " is not known");
   }

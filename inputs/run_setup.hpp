@@ -28,6 +28,7 @@ struct RunSetup {
   std::int64_t gpus = 0;
   std::string framework_profile;  // its name
   bool era_known = true;          // false: which date's software ran is open, and with it the host's floor
+  bool memory_open = false;       // what was recomputed or offloaded is not, or only in part, stated
   bool failed = false;            // out of memory, or for a cause not recorded; nothing was measured then
   RunQuantity quantity = RunQuantity::kStepTime;
   double measured = 0;               // in the table's unit

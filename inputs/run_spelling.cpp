@@ -1,6 +1,7 @@
 #include "inputs/run_spelling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <initializer_list>
@@ -111,11 +112,20 @@ std::optional<Precision> read_precision(std::string_view text) {
   return std::nullopt;
 }
 
+bool names_modules(std::string_view recompute) {
+  constexpr std::array<std::string_view, 4> kCheap{"moe_act", "layernorm", "mla_up_proj", "mlp"};
+  return !contains(recompute, "attn") &&
+         std::any_of(kCheap.begin(), kCheap.end(),
+                     [&](std::string_view module) { return contains(recompute, module); });
+}
+
 std::optional<Recompute> read_recompute(std::string_view text) {
   const std::string word = without_remarks(text);
   if (word == "none" || word == "off" || word == "0" || word == "no" || word == "false")
     return Recompute::kNone;
-  if (word.starts_with("selective") || word.starts_with("sel")) return Recompute::kSelective;
+  if (word.starts_with("selective") || word.starts_with("sel")) {
+    return names_modules(text) ? Recompute::kNone : Recompute::kSelective;
+  }
   if (word.starts_with("full") || word == "1" || word == "yes" || word == "true") return Recompute::kFull;
   return std::nullopt;
 }

@@ -13,7 +13,10 @@ namespace trainfront::inputs {
 // and text in parentheses is a remark.
 
 std::optional<costmodel::Precision> read_precision(std::string_view text);
+// Selective recomputation of modules that are cheap to repeat, as Megatron-Core lists them ("selective
+// (moe_act+layernorm)"), is none.
 std::optional<costmodel::Recompute> read_recompute(std::string_view text);
+bool names_modules(std::string_view recompute);
 std::optional<costmodel::Schedule> read_schedule(std::string_view text);
 
 // ZeRO stage and the ranks that state is sharded over (0: all). "3", "ZeRO-1", "FSDP=128 x DP=4", "none

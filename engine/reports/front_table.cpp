@@ -84,7 +84,8 @@ std::vector<std::string> front_warnings(std::span<const PlanRow> rows) {
   for (const PlanRow& row : rows)
     if (!row.framework_has_runs) unproven.emplace(row.framework_profile);
   for (const std::string& profile : unproven)
-    warnings.push_back(fmt::format("No published run stands behind the constants of {}.", profile));
+    warnings.push_back(
+        fmt::format("No published run of this kind of model stands behind the constants of {}.", profile));
   const auto struck = std::count_if(rows.begin(), rows.end(), [](const PlanRow& row) {
     return row.outcome.steps_per_failure > 0 && row.outcome.steps_per_failure < kFewestSteps;
   });
@@ -177,10 +178,11 @@ std::string plan_text(const search::Space& space, const PlanRow& row) {
                               readable_percent(outcome.availability)));
   line("memory", fmt::format("{} of {} usable: {}", readable_bytes(outcome.memory_bytes),
                              readable_bytes(outcome.memory_capacity_bytes), costmodel::fit_name(row.fit)));
-  line("evidence", std::string(name(outcome.evidence)) +
-                       (row.framework_has_runs
-                            ? ""
-                            : fmt::format("; no published run stands behind {}", row.framework_profile)));
+  line("evidence",
+       std::string(name(outcome.evidence)) +
+           (row.framework_has_runs ? ""
+                                   : fmt::format("; no published run of this kind of model stands behind {}",
+                                                 row.framework_profile)));
   line("plan", row.id);
   return text;
 }

@@ -106,7 +106,7 @@ PlanRow plan_row(const search::Space& space, std::uint64_t index) {
   row.fit = costmodel::memory_fit(outcome.memory_bytes, device);
   const costmodel::FrameworkProfile& framework = costmodel::default_profile(row.plan.layout.framework);
   row.framework_profile = framework.name;
-  row.framework_has_runs = framework.has_runs;
+  row.framework_has_runs = costmodel::has_runs_for(framework, problem.model.is_moe());
   row.step = costmodel::step_parts(problem.model, problem.recipe, row.plan.layout, row.plan.global_batch,
                                    rented.hardware, framework, row.plan.islands);
   drop_residues(row.step);

@@ -89,6 +89,19 @@ costmodel::MemoryParts peak_memory_parts(const RunSetup& setup,
   return costmodel::peak_memory(memory, setup.layout.dp, setup.global_batch).parts;
 }
 
+// A run that does not say what it recomputed or offloaded lies between keeping all and recomputing all.
+costmodel::Fit fit_of(const RunSetup& setup, const costmodel::FrameworkProfile& framework,
+                      const costmodel::MemoryParts& memory) {
+  using costmodel::Fit;
+  const costmodel::Device& device = setup.hardware.device;
+  const Fit fit = costmodel::memory_fit(memory.total(), device);
+  if (fit != Fit::kDoesNotFit || !setup.memory_open) return fit;
+  RunSetup recomputing = setup;
+  recomputing.layout.recompute = costmodel::Recompute::kFull;
+  const double least = peak_memory_parts(recomputing, framework).total();
+  return costmodel::memory_fit(least, device) == Fit::kDoesNotFit ? Fit::kDoesNotFit : Fit::kBorderline;
+}
+
 // As frameworks print it: without what the CUDA context and NCCL take beside the allocator.
 double printed_memory_gib(const RunSetup& setup, const costmodel::MemoryParts& memory) {
   return (memory.total() - (has_own_memory_profile(setup) ? 0.0 : memory.overhead)) / kGib;
@@ -141,7 +154,7 @@ std::optional<RunPrediction> predict(const inputs::RunRow& row, const RunSetup& 
   run.measured_memory_gib = setup.memory_gib;
   const costmodel::MemoryParts memory = peak_memory_parts(setup, framework);
   run.predicted_memory_gib = printed_memory_gib(setup, memory);
-  run.fit = costmodel::memory_fit(memory.total(), setup.hardware.device);
+  run.fit = fit_of(setup, framework, memory);
 
   const double tokens_per_gpu = static_cast<double>(setup.global_batch) * setup.recipe.sequence_length /
                                 static_cast<double>(setup.gpus);

@@ -57,7 +57,8 @@ TEST_CASE("a framework without published runs says so in every answer") {
   spew(folder / "s.toml", small_sweep() + "[layout]\nframework = [\"deepspeed\"]\n");
   const Ended sweep = run_program({"sweep", folder / "s.toml", "-o", folder / "out"});
   REQUIRE(sweep.status == 0);
-  CHECK(sweep.out.find("No published run stands behind the constants of deepspeed-2026") !=
+  CHECK(sweep.out.find(
+            "No published run of this kind of model stands behind the constants of deepspeed-2026") !=
         std::string::npos);
   const json front = json::parse(slurp(folder / "out/front.json"))["front"];
   REQUIRE(!front.empty());

@@ -72,6 +72,15 @@ TEST_CASE("grouped GEMM time never falls when a size or the number of experts gr
   }
 }
 
+TEST_CASE("a product of a few large groups is hardly faster than a plain one of as many tokens") {
+  Device device = h100_device();
+  device.profile.grouped_bf16.flops_per_s = 4 * device.profile.bf16.flops_per_s;
+  const double grouped = grouped_gemm_time(device, Precision::kBf16, 2, 32768, 5760, 2880).seconds;
+  const double plain = gemm_time(device, Precision::kBf16, 65536, 5760, 2880).seconds;
+  CHECK(grouped > plain / 1.25);
+  CHECK(grouped < plain);
+}
+
 TEST_CASE("a causal mask halves long attention, and a window makes it linear in the sequence") {
   const Device device = h100_device();
   AttentionShape shape{.batch = 1,

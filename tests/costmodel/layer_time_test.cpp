@@ -131,7 +131,7 @@ TEST_CASE("a block lasts at least as long as the host needs to launch it") {
   time[Pass::kForward][Part::kGemm] = 1;
   time[Pass::kInputGradient][Part::kGemm] = 1;
   time[Pass::kWeightGradient][Part::kGemm] = 1;
-  add_host_floor(time, Block::kDense, {}, 8, framework);
+  add_host_floor(time, Block::kDense, {}, {}, framework);
   CHECK(time[Pass::kForward].total() == 3);
   CHECK(time[Pass::kForward][Part::kHost] == 2);
   CHECK(time[Pass::kInputGradient][Part::kHost] == 0);
@@ -140,13 +140,34 @@ TEST_CASE("a block lasts at least as long as the host needs to launch it") {
 TEST_CASE("host and device of equal length make the cube root of two under a norm of three") {
   FrameworkProfile framework = plain_profile();
   framework.host_moe_layer_s = 3;
-  framework.host_norm = 3;
+  framework.host_moe_norm = 3;
   BlockTime time;
   for (PartTimes& pass : time.pass) pass[Part::kGemm] = 1;
-  add_host_floor(time, Block::kMoe, {}, 8, framework);
+  add_host_floor(time, Block::kMoe, {}, {}, framework);
   double total = 0;
   for (const PartTimes& pass : time.pass) total += pass.total();
   CHECK(total == doctest::Approx(3 * std::cbrt(2.0)));
+}
+
+TEST_CASE("a Grace host has its own floor for MoE layers, where the profile knows one") {
+  FrameworkProfile framework = plain_profile();
+  framework.host_moe_layer_s = 8;
+  framework.host_moe_norm = 0;
+  const auto seconds = [&](const char* device) {
+    Hardware hardware;
+    hardware.device.id = device;
+    BlockTime time;
+    for (PartTimes& pass : time.pass) pass[Part::kGemm] = 1;
+    add_host_floor(time, Block::kMoe, {}, hardware, framework);
+    return time[Pass::kForward].total() + time[Pass::kInputGradient].total() +
+           time[Pass::kWeightGradient].total();
+  };
+  CHECK(seconds("b200") == doctest::Approx(8));
+  CHECK(seconds("gb200") == doctest::Approx(8));
+  framework.host_moe_layer_grace_s = 4;
+  CHECK(seconds("b200") == doctest::Approx(8));
+  CHECK(seconds("gb200") == doctest::Approx(4));
+  CHECK(seconds("gh200") == doctest::Approx(4));
 }
 
 TEST_CASE("block times are finite, positive and fall with tensor parallelism") {

@@ -218,20 +218,44 @@ TEST_CASE("frameworks by name and year") {
         "torchtitan-2024-async-tp-fp8-rowwise");
 }
 
+// Its performance configs say which dispatcher experts have, where it is not NCCL's all-to-all.
+TEST_CASE("Megatron-Bridge's dispatcher is what the notes name, or all-to-all where a config names none") {
+  const auto profile = [](const std::string& experts, const std::string& notes) {
+    const auto bridge = with(with(llama_cells(), "framework", "Megatron-Bridge"), "moe_experts", experts);
+    return read_framework(row_of(with(bridge, "notes", notes))).profile;
+  };
+  CHECK(profile("128", "container 26.04; perf config v0.4.0; dispatcher hybridep") == "megatron-bridge-2026");
+  CHECK(profile("128", "container 26.02; perf config v0.3.0") == "megatron-bridge-2025-all-to-all");
+  CHECK(profile("128", "container 26.02; CUDA graphs; dispatcher alltoall") ==
+        "megatron-bridge-2025-cuda-graphs-all-to-all");
+  CHECK(profile("128", "container 26.02") == "megatron-bridge-2025");
+  CHECK(profile("", "container 26.02; perf config v0.3.0") == "megatron-bridge-2025");
+}
+
 TEST_CASE("every profile that a framework's name can lead to exists") {
   for (const std::string framework :
        {"NeMo", "Megatron-LM", "Megatron-DeepSpeed", "Megatron-Core", "Megatron-Bridge", "torchtitan",
         "nanotron", "MaxText", "DeepSpeed", "llm-foundry", "DT-FM", "FSDP", "Abacus"}) {
-    for (const std::string notes : {"", "compile", "AsyncTP", "CUDA graphs", "a2a overlap on"}) {
+    for (const std::string notes : {"", "compile", "AsyncTP", "CUDA graphs", "a2a overlap on",
+                                    "perf config v1", "a2a overlap on, CUDA graphs"}) {
       for (const std::string precision : {"BF16", "fp8-rowwise"}) {
-        const auto cells =
-            with(with(with(llama_cells(), "framework", framework), "notes", notes), "precision", precision);
+        const auto cells = with(
+            with(with(with(llama_cells(), "moe_experts", "128"), "framework", framework), "notes", notes),
+            "precision", precision);
         const std::string profile = read_framework(row_of(cells)).profile;
         CAPTURE(profile);
         CHECK(costmodel::find_profile(profile) != nullptr);
       }
     }
   }
+}
+
+TEST_CASE(
+    "memory is open where recomputation is not stated, only modules are, or activations leave the GPU") {
+  CHECK_FALSE(setup_of(llama_cells()).memory_open);
+  CHECK(setup_of(with(llama_cells(), "recompute", "")).memory_open);
+  CHECK(setup_of(with(llama_cells(), "recompute", "selective (moe_act+layernorm)")).memory_open);
+  CHECK(setup_of(with(llama_cells(), "notes", "CPU activation offload")).memory_open);
 }
 
 TEST_CASE("the era is open where neither name nor year settles it") {

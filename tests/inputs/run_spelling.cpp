@@ -23,7 +23,10 @@ TEST_CASE("precisions as tables spell them") {
 TEST_CASE("recomputation as tables spell it") {
   CHECK(read_recompute("none") == Recompute::kNone);
   CHECK(read_recompute("full (validation configs say use_checkpoint)") == Recompute::kFull);
-  CHECK(read_recompute("selective (moe_act+layernorm)") == Recompute::kSelective);
+  CHECK(read_recompute("selective") == Recompute::kSelective);
+  CHECK(read_recompute("selective (core_attn)") == Recompute::kSelective);
+  // Attention is not among them: its forward is not repeated.
+  CHECK(read_recompute("selective (moe_act+layernorm)") == Recompute::kNone);
   CHECK_FALSE(read_recompute("sometimes"));
 }
 
