@@ -1,0 +1,129 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+
+using namespace trainfront::tests;
+using nlohmann::json;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// all_reduce of 32 ranks that reaches half of 400 GB/s a node and takes 100 us for nothing.
+std::string log_of_four_nodes() {
+  std::string text = "# all_reduce_perf\n";
+  for (double bytes = 1 << 20; bytes < 9e9; bytes *= 2) {
+    const double time_us = 100 + bytes / 200e3, algorithm = bytes / time_us / 1e3;
+    char row[200];
+    std::snprintf(row, sizeof row, "%.0f %.0f float sum -1 %.2f %.2f %.2f 0\n", bytes, bytes / 4, time_us,
+                  algorithm, algorithm * 62 / 32);
+    text += row;
+  }
+  return text;
+}
+
+// 30 products at 300 TFLOP/s, their times in this unit.
+std::string gemms(double per_us) {
+  std::string text = "source,gpu,precision,m,n,k,time_us\n";
+  for (double m = 1024; m <= 5120; m += 1024) {
+    for (double n = 1024; n <= 6144; n += 1024) {
+      char row[200];
+      std::snprintf(row, sizeof row, "mine,H100-SXM5-80GB,bfloat16,%.0f,%.0f,4096,%.6g\n", m, n,
+                    2 * m * n * 4096 / 300e6 * per_us);
+      text += row;
+    }
+  }
+  return text;
+}
+
+double mean_error(const std::vector<std::string>& words) {
+  const Ended ended = run_program(words);
+  REQUIRE_MESSAGE(ended.status == 0, ended.err);
+  return json::parse(ended.out)["mean_ape"];
+}
+
+const std::string kRuns =
+    "id,framework,model_name,n_layers,hidden,ffn_hidden,n_heads,vocab,gated_mlp,gpu,n_gpus,tp,pp,dp,"
+    "micro_batch,global_batch_seqs,seq_len,precision,measured_quantity,measured_value\n"
+    "1,megatron,mine,32,4096,11008,32,32000,1,H100-SXM5-80GB,8,1,1,8,1,128,4096,bf16,tflops_per_gpu,400\n";
+
+}  // namespace
+
+TEST_CASE("a fabric in LOG.meta gives a network as --fabric does, for that kind alone") {
+  const Folder folder;
+  spew(folder / "a.log", log_of_four_nodes());
+  spew(folder / "a.log.meta", "n=32\nnodes=4\nfabric=RoCE 8x400Gb/s per node\n");
+  const Ended by_meta = run_program(
+      {"calibrate", folder / "a.log", "--device", "h100-sxm", "-o", (folder / "meta.toml").string()});
+  REQUIRE_MESSAGE(by_meta.status == 0, by_meta.err);
+  std::filesystem::remove(folder / "a.log.meta");
+  const Ended by_option =
+      run_program({"calibrate", folder / "a.log", "--device", "h100-sxm", "--ranks", "32", "--nodes", "4",
+                   "--fabric", "RoCE 8x400Gb/s per node", "-o", (folder / "option.toml").string()});
+  REQUIRE_MESSAGE(by_option.status == 0, by_option.err);
+  const std::string written = slurp(folder / "meta.toml");
+  CHECK(written == slurp(folder / "option.toml"));
+  CHECK(contains(written, "[network]"));
+  CHECK(contains(written, "kind = \"roce-v2\""));
+  CHECK(contains(written, "collectives = [\"all_reduce\"]"));
+}
+
+TEST_CASE("validate shows what got better with a profile that calibrate wrote") {
+  const Folder folder;
+  spew(folder / "gemm.csv", gemms(1));
+  const std::string profile = (folder / "mine.toml").string();
+  const Ended ended = run_program({"calibrate", folder / "gemm.csv", "--device", "h100-sxm", "-o", profile});
+  REQUIRE_MESSAGE(ended.status == 0, ended.err);
+  const double before = mean_error({"validate", folder / "gemm.csv", "--json"});
+  const double after = mean_error({"validate", folder / "gemm.csv", "--json", "--catalog", profile});
+  CHECK(before > 30);
+  CHECK(after < before / 4);
+  spew(folder / "runs.csv", kRuns);
+  const Ended shipped = run_program({"validate", folder / "runs.csv", "--json"});
+  const Ended mine = run_program({"validate", folder / "runs.csv", "--json", "--catalog", profile});
+  REQUIRE_MESSAGE(shipped.status == 0, shipped.err);
+  CHECK(mine.status == 0);
+  CHECK(shipped.out != mine.out);
+}
+
+TEST_CASE("validate says what to do with a profile, and with two kinds of files") {
+  const Folder folder;
+  spew(folder / "p.toml", "schema = 1\ndevice = \"h100-sxm\"\n");
+  spew(folder / "gemm.csv", gemms(1));
+  spew(folder / "runs.csv", kRuns);
+  const Ended profile = run_program({"validate", folder / "gemm.csv", folder / "p.toml"});
+  CHECK(profile.status == 2);
+  CHECK_MESSAGE(contains(profile.err, "is a device profile, not measurements; --catalog"), profile.err);
+  const Ended mixed = run_program({"validate", folder / "gemm.csv", folder / "runs.csv"});
+  CHECK(mixed.status == 2);
+  CHECK_MESSAGE(contains(mixed.err, "one call for each kind"), mixed.err);
+  spew(folder / "p.toml",
+       "schema = 1\ndevice = \"h100-sxm\"\n[network]\nlatency_scale = 2.0\nkind = \"infinband\"\n");
+  const Ended typo = run_program({"validate", folder / "gemm.csv", "--catalog", folder / "p.toml"});
+  CHECK(typo.status == 2);
+  CHECK_MESSAGE(contains(typo.err, "did you mean \"infiniband\"?"), typo.err);
+}
+
+TEST_CASE("times in another unit, and a place that cannot be written to, end with status 2") {
+  const Folder folder;
+  const std::string out = (folder / "out.toml").string();
+  for (const auto& [per_us, said] : {std::pair(1e-3, "cannot be trusted"), std::pair(1e3, "even the best")}) {
+    spew(folder / "gemm.csv", gemms(per_us));
+    const Ended ended = run_program({"calibrate", folder / "gemm.csv", "--device", "h100-sxm", "-o", out});
+    CHECK(ended.status == 2);
+    CHECK_MESSAGE(contains(ended.err, said), ended.err);
+    CHECK(!std::filesystem::exists(out));
+  }
+  spew(folder / "gemm.csv", gemms(1));
+  for (const std::string& place : {(folder / "none" / "p.toml").string(), folder.path().string(),
+                                   (folder / "gemm.csv" / "p.toml").string()}) {
+    const Ended ended = run_program({"calibrate", folder / "gemm.csv", "--device", "h100-sxm", "-o", place});
+    CHECK(ended.status == 2);
+    CHECK_MESSAGE(contains(ended.err, "-o: cannot write " + place), ended.err);
+    CHECK(run_program({"validate", folder / "gemm.csv", "--rows", place}).status == 2);
+  }
+}
