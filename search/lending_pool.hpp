@@ -7,13 +7,14 @@
 #include <new>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "search/shared_cache.hpp"
 
 namespace trainfront::search {
 
 // Values that a thread works in, each lent to one at a time and kept for the next that asks for the same key.
-// When a part of the pool is full its values are dropped. All values of one key are as good.
+// When the pool is full half of its values are dropped. All values of one key are as good.
 template <class Value, std::size_t N>
 class LendingPool {
  public:
@@ -27,7 +28,7 @@ class LendingPool {
   // The pool must outlive it.
   using Loan = std::unique_ptr<Value, GiveBack>;
 
-  explicit LendingPool(std::size_t most_bytes) : most_bytes_{most_bytes / kCacheParts} {}
+  explicit LendingPool(std::size_t most_bytes) : most_bytes_{most_bytes} {}
 
   // A value of the key that nobody works in, or `make()`, which returns a unique_ptr.
   template <class Make>
@@ -37,42 +38,45 @@ class LendingPool {
   }
 
  private:
-  struct Shard {
-    std::mutex guard;
-    std::unordered_multimap<Key, std::unique_ptr<Value>, HashInPart> values;
-    std::size_t bytes = 0;
-  };
-
   std::unique_ptr<Value> take(const Key& key) {
-    Shard& shard = shards_[hash_of(key) % kCacheParts];
-    const std::lock_guard lock{shard.guard};
-    const auto found = shard.values.find(key);
-    if (found == shard.values.end()) return nullptr;
+    const std::lock_guard lock{guard_};
+    const auto found = values_.find(key);
+    if (found == values_.end()) return nullptr;
     std::unique_ptr<Value> value = std::move(found->second);
-    shard.bytes -= value->bytes() + kCacheEntryBytes;
-    shard.values.erase(found);
+    bytes_ -= bytes_of(*value);
+    values_.erase(found);
     return value;
   }
 
   void give_back(const Key& key, std::unique_ptr<Value> value) {
-    const std::size_t bytes = value->bytes() + kCacheEntryBytes;
+    const std::size_t bytes = bytes_of(*value);
     if (bytes > most_bytes_) return;
-    Shard& shard = shards_[hash_of(key) % kCacheParts];
-    const std::lock_guard lock{shard.guard};
-    if (shard.bytes + bytes > most_bytes_) {
-      shard.values.clear();
-      shard.bytes = 0;
-    }
+    std::vector<std::unique_ptr<Value>> dropped;  // freed when the lock is
+    const std::lock_guard lock{guard_};
     try {
-      shard.values.emplace(key, std::move(value));
+      while (bytes_ + bytes > most_bytes_)
+        erase_half(values_, [&](std::unique_ptr<Value>& other) {
+          const std::size_t less = bytes_of(*other);
+          dropped.push_back(std::move(other));
+          bytes_ -= less;
+        });
+      values_.emplace(key, std::move(value));
     } catch (const std::bad_alloc&) {
       return;  // then it is not kept
     }
-    shard.bytes += bytes;
+    bytes_ += bytes;
   }
 
+  static std::size_t bytes_of(const Value& value) { return value.bytes() + kCacheEntryBytes; }
+
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return hash_of(key); }
+  };
+
   std::size_t most_bytes_;
-  std::array<Shard, kCacheParts> shards_;
+  std::mutex guard_;
+  std::unordered_multimap<Key, std::unique_ptr<Value>, Hash> values_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace trainfront::search

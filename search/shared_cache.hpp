@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace trainfront::search {
 
@@ -34,9 +36,21 @@ struct HashInPart {
   }
 };
 
-// Values that many threads share, each computed when first asked for. When a part of the cache is full its
-// values are dropped and made anew when asked for again; those in use live on with their users. Values depend
-// on their key alone, so it does not matter who asks first.
+// Erases every second entry of a map that is not empty, whose order is that of chance: of what comes by in
+// turns, more than there is room for, a part is then found, and what is old goes in the end. `drop` is told
+// of each.
+template <class Map, class Drop>
+void erase_half(Map& map, const Drop& drop) {
+  bool drops = map.size() == 1;
+  for (auto entry = map.begin(); entry != map.end(); drops = !drops) {
+    if (drops) drop(entry->second);
+    entry = drops ? map.erase(entry) : std::next(entry);
+  }
+}
+
+// Values that many threads share, each computed when first asked for. When a part of the cache is full half
+// of its values are dropped and made anew when asked for again; those in use live on with their users. Values
+// depend on their key alone, so it does not matter who asks first.
 template <class Value, std::size_t N>
 class SharedCache {
  public:
@@ -53,24 +67,31 @@ class SharedCache {
     {
       const std::lock_guard lock{shard.guard};
       const auto found = shard.values.find(key);
-      if (found != shard.values.end()) return found->second;
+      if (found != shard.values.end()) return found->second.value;
     }
     auto value = std::make_shared<const Value>(make());
     const std::size_t bytes = bytes_of(*value) + kCacheEntryBytes;
+    if (bytes > most_bytes_) return value;
+    std::vector<std::shared_ptr<const Value>> dropped;  // freed when the lock is
     const std::lock_guard lock{shard.guard};
-    if (shard.bytes + bytes > most_bytes_) {
-      shard.values.clear();
-      shard.bytes = 0;
-    }
-    const auto [entry, is_new] = shard.values.try_emplace(key, std::move(value));
+    while (shard.bytes + bytes > most_bytes_)
+      erase_half(shard.values, [&](Entry& entry) {
+        dropped.push_back(std::move(entry.value));
+        shard.bytes -= entry.bytes;
+      });
+    const auto [entry, is_new] = shard.values.try_emplace(key, Entry{std::move(value), bytes});
     if (is_new) shard.bytes += bytes;
-    return entry->second;
+    return entry->second.value;
   }
 
  private:
+  struct Entry {
+    std::shared_ptr<const Value> value;
+    std::size_t bytes = 0;
+  };
   struct Shard {
     std::mutex guard;
-    std::unordered_map<Key, std::shared_ptr<const Value>, HashInPart> values;
+    std::unordered_map<Key, Entry, HashInPart> values;
     std::size_t bytes = 0;
   };
 

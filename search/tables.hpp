@@ -63,6 +63,9 @@ class Tables {
   std::shared_ptr<const faults::CycleTable> cycle(int protection, std::int64_t units,
                                                   std::int64_t state_copies, const faults::FailureLaw& law);
 
+  // The same number for protections whose cycles are the same: those that differ in spares and tier alone.
+  int cycle_of(int protection) const { return same_cycle_[static_cast<std::size_t>(protection)]; }
+
   // search::mean_wait_s().
   double mean_wait_s(const faults::Protection& protection, const NodeFailures& node, std::int64_t nodes);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "faults/spread_kernel.hpp"
@@ -37,9 +38,9 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
   }
   lay_out_classes();
   std::vector<faults::CycleSums> unstepped;
-  for (std::size_t i = 0; i < cycles_.source.size(); ++i)
-    unstepped.push_back(
-        faults::cycle_sums(*cycles_.table[i], *cycles_.source[i], {0.0, 1.0}, cycles_.masked_s[i]));
+  unstepped.resize(cycles_.source.size());
+  for (std::size_t i = 0; i < unstepped.size(); ++i)
+    faults::set_cycle(unstepped[i], *cycles_.table[i], *cycles_.source[i]);
   for (std::size_t rate = 0; rate < setup.rates.size(); ++rate)
     rates_.push_back(
         rate_terms(setup, group_of_rate[rate], setup.rates[rate].node, state_copies, unstepped, tables));
@@ -83,9 +84,15 @@ faults::Environment UnitKernel::environment_of(const BlockSetup& setup, int numb
 
 void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& protections, const RateClass& rate,
                            std::int64_t state_copies, Tables& tables) {
+  const FailureModel& failures = setup.problem.failures;
   Group group;
   group.first = columns();
-  std::map<std::pair<const faults::CycleTable*, double>, std::size_t> first_cycle;
+  struct Known {
+    std::shared_ptr<const faults::CycleTable> table;
+    std::size_t first_cycle = 0;
+  };
+  // By cycle (Tables::cycle_of), the law's restart and the stop for a masked failure.
+  std::map<std::tuple<int, double, double>, Known> known;
   std::size_t from_scratch = 0;
   std::size_t rejoining = 0;
   for (const auto& usable : protections) {
@@ -100,17 +107,25 @@ void UnitKernel::add_group(const BlockSetup& setup, const ProtectionLists& prote
         segment.from_scratch.push_back(protection);
         continue;
       }
-      const faults::Environment environment = environment_of(setup, protection, rate.node, tables);
-      const faults::FailureLaw law = law_in(setup.problem.failures, environment, rate.node);
-      const auto table = tables.cycle(protection, unit_.units, state_copies, law);
+      // Only a restart that can fail is the law's matter, and then how often it does.
+      const faults::Environment environment = failures.law.failures_in_restart
+                                                  ? environment_of(setup, protection, rate.node, tables)
+                                                  : setup.recovery[static_cast<std::size_t>(protection)];
+      const faults::FailureLaw law = law_in(failures, environment, rate.node);
+      const double masked_s = faults::environment_terms(environment).masked_s;
+      const auto [entry, is_new] =
+          known.try_emplace({tables.cycle_of(protection), law.restart_mtbfs, masked_s});
+      auto& [table, first_cycle] = entry->second;
+      if (is_new) {
+        table = tables.cycle(protection, unit_.units, state_copies, law);
+        first_cycle = cycles_.source.size();
+        if (!table->rejoins) add_cycles(table, masked_s);
+      }
       if (table->rejoins) {
         segment.rejoining.push_back(protection);
         continue;
       }
-      const double masked_s = faults::environment_terms(environment).masked_s;
-      const auto [known, is_new] = first_cycle.try_emplace({table.get(), masked_s}, cycles_.source.size());
-      if (is_new) add_cycles(table, masked_s);
-      cycling.push_back({protection, known->second, table->columns.size()});
+      cycling.push_back({protection, first_cycle, table->columns.size()});
     }
     add_columns(std::move(cycling), group);
     segment.last = columns();
@@ -162,14 +177,20 @@ void UnitKernel::lay_out_classes() {
   for (auto* array :
        {&cycles_.class_dwell, &cycles_.class_failures, &cycles_.class_crowding, &cycles_.class_entered})
     array->assign(n * classes_, 0.0);
-  for (std::size_t j = 0; j < n; ++j) {
-    const faults::CycleColumn& column = *cycles_.source[j];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(column.classes); ++i) {
-      cycles_.class_stacks[i * n + j] = column.class_stacks[i];
-      cycles_.class_dwell[i * n + j] = column.class_dwell[i];
-      cycles_.class_failures[i * n + j] = column.class_failures[i];
-      cycles_.class_crowding[i * n + j] = column.class_crowding[i];
-      cycles_.class_entered[i * n + j] = column.class_entered[i];
+  // Few cycles at a time, so that a line of each array is written at once.
+  constexpr std::size_t kAtOnce = 8;
+  for (std::size_t first = 0; first < n; first += kAtOnce) {
+    const std::size_t last = std::min(n, first + kAtOnce);
+    for (std::size_t i = 0; i < classes_; ++i) {
+      for (std::size_t j = first; j < last; ++j) {
+        const faults::CycleColumn& column = *cycles_.source[j];
+        if (i >= static_cast<std::size_t>(column.classes)) continue;
+        cycles_.class_stacks[i * n + j] = column.class_stacks[i];
+        cycles_.class_dwell[i * n + j] = column.class_dwell[i];
+        cycles_.class_failures[i * n + j] = column.class_failures[i];
+        cycles_.class_crowding[i * n + j] = column.class_crowding[i];
+        cycles_.class_entered[i * n + j] = column.class_entered[i];
+      }
     }
   }
   if (!chance_) return;
@@ -199,6 +220,9 @@ UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t gro
   rate.unit_failures_per_s = 1 / unit_mtbf_s(node.events_per_s(), unit_);
   faults::EnvironmentTerms of_column;  // of the column before: choices of k_max share it
   int of_protection = -1;
+  const std::size_t group_columns = groups_[group].last - groups_[group].first;
+  for (auto* array : {&rate.failure_rate, &rate.efficiency, &rate.interval, &rate.losing, &rate.cycle})
+    array->reserve(group_columns);
   for (std::size_t j = groups_[group].first; j < groups_[group].last; ++j) {
     const faults::CycleSums& sums = unstepped[columns_.cycle[j]];
     if (columns_.protection[j] != of_protection) {

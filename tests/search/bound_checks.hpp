@@ -10,7 +10,7 @@
 #include "costmodel/framework_profile.hpp"
 #include "costmodel/step_time.hpp"
 #include "faults/cycle.hpp"
-#include "problems.hpp"
+#include "random_problems.hpp"
 #include "search/environment.hpp"
 #include "search/mild_failures.hpp"
 #include "search/plan_rules.hpp"

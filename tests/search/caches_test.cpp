@@ -50,22 +50,27 @@ TEST_CASE("What is lent is nobody else's, and is lent again once it is given bac
   CHECK(other->of == 8);
 }
 
-TEST_CASE("A full pool forgets, and what is too large for it is not kept") {
-  LendingPool<Tool, 1> pool{16 * 2500};  // two tools of 1000 bytes in each of 16 parts
+TEST_CASE("A full pool forgets, but not all at once, and what is too large for it is not kept") {
+  LendingPool<Tool, 1> pool{36 * (1000 + kCacheEntryBytes)};
   int made = 0;
-  for (int round = 0; round < 3; ++round) {
-    for (std::int64_t key = 0; key < 200; ++key) {
+  const auto go_round = [&](std::int64_t keys) {
+    for (std::int64_t key = 0; key < keys; ++key) {
       const auto tool = pool.borrow({key}, [&] {
         ++made;
         return std::make_unique<Tool>(key);
       });
       CHECK(tool->of == key);
     }
-  }
+  };
+  for (int round = 0; round < 3; ++round) go_round(200);
   CHECK(made > 400);
+  for (int round = 0; round < 10; ++round) go_round(45);
+  made = 0;
+  for (int round = 0; round < 10; ++round) go_round(45);  // a quarter more than there is room for
+  CHECK(made < 300);
   const auto large = [&] {
     ++made;
-    return std::make_unique<Tool>(1, 4000);
+    return std::make_unique<Tool>(1, 50'000);
   };
   made = 0;
   pool.borrow({1000}, large);

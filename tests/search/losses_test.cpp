@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "problems.hpp"
+#include "random_problems.hpp"
 #include "search/evaluate.hpp"
 
 namespace trainfront::search {

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "problems.hpp"
+#include "random_problems.hpp"
 #include "search/evaluate.hpp"
 #include "search/queries.hpp"
 #include "search/walk.hpp"

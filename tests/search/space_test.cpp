@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "problems.hpp"
+#include "random_problems.hpp"
 #include "search/walk.hpp"
 #include "tests/sanitized.hpp"
 
