@@ -375,8 +375,8 @@ void add_variants(std::vector<FrameworkProfile>& profiles, const FrameworkProfil
     for (const bool graphs : {false, true}) {
       for (const bool all_to_all : {false, true}) {
         FrameworkProfile profile = overlaps ? with_expert_overlap(release) : release;
-        if (graphs) profile = with_cuda_graphs(std::move(profile));
-        profiles.push_back(all_to_all ? with_all_to_all(std::move(profile)) : std::move(profile));
+        if (graphs) profile = with_cuda_graphs(profile);
+        profiles.push_back(all_to_all ? with_all_to_all(profile) : profile);
       }
     }
   }
