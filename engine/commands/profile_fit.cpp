@@ -135,8 +135,7 @@ costmodel::NetworkFit fit_fabric(const std::vector<costmodel::CollectiveSample>&
   hardware.network.kind = inputs::network_kind_of_fabric(fabric);
   FitScore score;
   std::vector<std::string> left_out;
-  const costmodel::NetworkFit fit =
-      costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
+  costmodel::NetworkFit fit = costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
   for (const std::string& source : left_out) {
     result.notes.push_back(fmt::format("{}: {} left out: large messages run {:.0f} times below the line rate",
                                        fabric, source, costmodel::kFarOff));
