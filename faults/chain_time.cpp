@@ -34,9 +34,12 @@ class Chain {
     };
     Cycle cycle;
     if (simulation_.law.failures_in_restart) {
-      const Passage first = jumps_.passage(0, jumps_.from(0, simulation_.environment.restart_s));
-      cycle.restart_s = cycle.time_s = first.time_s;
-      for (std::size_t h = 0; h < first.jumps.size() && h < size; ++h) flow_into(h)[0] = first.jumps[h];
+      const Jumps first = jumps_.thinned(0, jumps_.from(0, simulation_.environment.restart_s));
+      // Where a voluntary restart becomes due in it, it begins anew.
+      for (std::size_t k = 0; k < size; ++k)
+        cycle.restart_s += states_.survival[k] * states_.gap_s[k] * (1 - states_.later[k]);
+      cycle.time_s = cycle.restart_s;
+      for (std::size_t h = 0; h < first.size() && h < size; ++h) flow_into(h)[0] = first[h];
     } else {
       flow_into(0)[0] = 1;
     }

@@ -150,6 +150,28 @@ TEST_CASE("the chain holds where every step is struck again and again") {
   CHECK(std::isnan(precise_time(setup).time_s));
 }
 
+TEST_CASE("the chain knows voluntary restarts that become due in restarts, and their last patches") {
+  Case few = cases()[4];
+  few.n = 32;
+  few.protection.k_max = 4;
+  Case elastic = cases()[7];
+  elastic.n = 10;
+  elastic.protection.k_max = 5;  // each failure in its last patches makes the next one longer
+  for (const Case& c : {few, elastic}) {
+    Simulation setup = setup_of(c, 4);
+    setup.steps = 40'000;
+    setup.environment.restart_s = 6;
+    setup.environment.detect_s = 0;  // which the first try of a voluntary restart does without
+    const PreciseTime closed = precise_time(setup);
+    setup.checkpoint_every = closed.checkpoint_every;
+    std::vector<double> times;
+    for (std::int64_t number = 0; number < 30; ++number) times.push_back(simulate(setup, number).time_s);
+    const Mean simulated = mean_of(times);
+    CHECK(simulated.standard_error < 0.003 * simulated.value);
+    CHECK(std::abs(closed.time_s - simulated.value) < 0.003 * simulated.value + 3 * simulated.standard_error);
+  }
+}
+
 TEST_CASE("plans that mask failures are evaluated down to two steps per MTBF") {
   for (const Case& c : cases()) {
     Simulation setup = setup_of(c, 2.001);
