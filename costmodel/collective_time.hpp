@@ -28,7 +28,8 @@ Placement place_group(int stride, int size, int domain_gpus);
 Timed collective_time(const Hardware& hardware, Collective collective, double bytes,
                       const Placement& placement);
 
-// The same device with a scale-up link `factor` as fast: what was measured changes as the parametric form does.
+// The same device with a scale-up link `factor` as fast: what was measured changes as the parametric form
+// does.
 Device with_faster_link(const Device& device, double factor);
 
 }  // namespace trainfront::costmodel

@@ -13,8 +13,8 @@ bool divides_evenly(int layers, int chunks) {
 }
 
 // Layers over chunks: evenly; without interleaving also with shorter first and last stages
-// (num_layers_in_{first,last}_pipeline_stage), none of them longer than those between; with it, where no number
-// of chunks divides them evenly (DeepSeek-V3's 61 over 8 stages), as a written layout has it
+// (num_layers_in_{first,last}_pipeline_stage), none of them longer than those between; with it, where no
+// number of chunks divides them evenly (DeepSeek-V3's 61 over 8 stages), as a written layout has it
 // (pipeline_model_parallel_layout): embedding and loss count as layers, and chunks differ by one. A chunk may
 // hold the embedding or the loss alone.
 bool can_split_layers(int layers, const Layout& layout) {

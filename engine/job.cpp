@@ -4,16 +4,21 @@
 
 #include <chrono>
 #include <memory>
+#include <thread>
 
 #include "engine/errors.hpp"
 #include "engine/ledger.hpp"
 #include "engine/pace.hpp"
 #include "engine/signals.hpp"
+#include "engine/wall_clock.hpp"
 
 namespace trainfront::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr int kSaveTries = 3;
+constexpr std::chrono::milliseconds kBetweenTries{500};
 
 double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
@@ -48,16 +53,12 @@ class Overview {
     bookkeeping_s_ += seconds_since(begin);
   }
 
-  // All ranks are done.
-  void end(const StopCause& stopped_by) {
+  // All ranks are done. Returns why the state could not be saved, if it should have been.
+  std::string end() {
     progress_.finish(harvest().counts, harvest().front.points().size());
-    if (!ledger_.complete() && !options_.only_resume) ledger_.save();
-    if (options_.status == nullptr) return;
-    if (!ledger_.complete()) {
-      options_.status->status().state = Status::State::kStopped;
-      options_.status->status().stopped_by = stopped_by;
-    }
-    write_status();
+    std::string not_saved = ledger_.complete() || options_.only_resume ? std::string() : save();
+    if (options_.status != nullptr) write_status();
+    return not_saved;
   }
 
   JobFacts facts(const World& world) const {
@@ -94,6 +95,26 @@ class Overview {
     if (options_.status->is_due()) write_status();
     std::error_code error;
     asked_to_finish_ = std::filesystem::exists(options_.folder / kFinishName, error);
+  }
+
+  // A disk that is full may have room a moment later.
+  std::string save() {
+    for (int tries = 1;; ++tries) {
+      try {
+        ledger_.save();
+        return {};
+      } catch (const MachineError& error) {
+        if (tries < kSaveTries) {
+          std::this_thread::sleep_for(kBetweenTries);
+          continue;
+        }
+        return fmt::format(
+            "{}; {}", error.what(),
+            ledger_.saved_at()  ? fmt::format("the last checkpoint is of {}", utc_text(*ledger_.saved_at()))
+            : ledger_.resumes() ? std::string("the checkpoint that this run went on from is left")
+                                : std::string("there is no checkpoint"));
+      }
+    }
   }
 
   const search::Harvest& harvest() const { return ledger_.state().harvest; }
@@ -161,7 +182,7 @@ JobResult run_job(World& world, const JobWork& work, const JobOptions& options) 
   result.stopped_by = share.stopped_by();
   if (root) {
     Ledger& ledger = overview->ledger();
-    overview->end(share.stopped_by());
+    result.not_saved = overview->end();
     result.complete = ledger.complete();
     result.harvest = ledger.state().harvest;
     result.done = ledger.state().done;

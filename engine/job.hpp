@@ -62,6 +62,7 @@ struct JobFacts {
 struct JobResult {
   bool complete = false;
   StopCause stopped_by;     // if it is not complete
+  std::string not_saved;    // rank 0 only: why what is done could not be saved then, and what there is
   search::Harvest harvest;  // rank 0 only
   BlockRanges done;         // rank 0 only
   JobFacts facts;           // rank 0 only

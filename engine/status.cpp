@@ -79,7 +79,8 @@ bool StatusFile::is_due() const {
   return Clock::now() >= next_;
 }
 
-void StatusFile::write() {
+bool StatusFile::write() {
+  bool written = true;
   const auto begin = Clock::now();
   status_.updated_s = utc_seconds();
   status_.update_every_s = every_s_;
@@ -88,11 +89,13 @@ void StatusFile::write() {
   } catch (const MachineError& error) {
     if (!said_) say(fmt::format("warning: {}; the sweep goes on", error.what()));
     said_ = true;
+    written = false;
   }
   const double took_s = std::chrono::duration<double>(Clock::now() - begin).count();
   spent_s_ += took_s;
   next_ = begin + std::chrono::duration_cast<Clock::duration>(
                       std::chrono::duration<double>(std::max(every_s_, took_s / kMostOfTime)));
+  return written;
 }
 
 }  // namespace trainfront::engine

@@ -59,7 +59,7 @@ class StatusFile {
   Status& status() { return status_; }  // to fill in before due() or write()
   // Time for another write: every `every_s`, or as seldom as keeps writing below 0.5 % of the time.
   bool is_due() const;
-  void write();
+  bool write();  // false: it could not be
   double spent_s() const { return spent_s_; }
 
  private:

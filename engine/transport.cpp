@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -38,6 +39,30 @@ class Nap {
 
  private:
   std::chrono::microseconds length_{10};
+};
+
+// While this lives the signal waits, and afterwards does what it did before. MPICH would take SIGUSR1 for the
+// news that a process died, and without mpiexec wait for ever to be told which.
+class OwnSignal {
+ public:
+  explicit OwnSignal(int signal) : signal_(signal) {
+    sigset_t alone;
+    sigemptyset(&alone);
+    sigaddset(&alone, signal);
+    pthread_sigmask(SIG_BLOCK, &alone, &mask_);
+    sigaction(signal, nullptr, &action_);
+  }
+  ~OwnSignal() {
+    sigaction(signal_, &action_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  OwnSignal(const OwnSignal&) = delete;
+  OwnSignal& operator=(const OwnSignal&) = delete;
+
+ private:
+  int signal_;
+  sigset_t mask_{};
+  struct sigaction action_ {};
 };
 
 // Standard output is for answers, often JSON. While this lives, what MPI's libraries print there goes to
@@ -206,7 +231,10 @@ struct World::Traffic {
 World::World() : traffic_(std::make_unique<Traffic>()) {
   const AnswersOnly quiet;
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  {
+    const OwnSignal kept(SIGUSR1);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  }
   MPI_Comm_dup(MPI_COMM_WORLD, &traffic_->comm);
   MPI_Comm_rank(traffic_->comm, &rank_);
   MPI_Comm_size(traffic_->comm, &size_);

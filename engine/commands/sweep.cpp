@@ -26,6 +26,7 @@ namespace {
 
 constexpr double kStatusEvery_s = 2;
 constexpr int kBusyTries = 50;  // of 0.1 s
+constexpr std::chrono::milliseconds kClaimWait{50};
 
 // A folder into which a sweep writes already is not for another. One that was just killed may take a moment
 // to go.
@@ -53,6 +54,22 @@ void refuse_busy_folder(const std::filesystem::path& folder, const std::string& 
   }
 }
 
+// Says in status.json that the folder is taken. Of several sweeps that find it free at the same moment the
+// last to say so has it.
+void claim(StatusFile& file, const std::filesystem::path& folder, const World& world) {
+  file.status().pace.share = 0;
+  if (!file.write()) return;
+  std::this_thread::sleep_for(kClaimWait);
+  const Observed seen = observe(folder, utc_seconds(), world.host());
+  const bool is_other = seen.state == Observed::State::kRunning &&
+                        (seen.host != world.host() || seen.pid != this_process().pid);
+  if (!is_other) return;
+  throw UsageError(
+      fmt::format("another sweep (process {} on {}) began to write into {} at the same moment; use -o for "
+                  "another folder.",
+                  seen.pid, seen.host, folder.string()));
+}
+
 // Makes the folder ready and returns what keeps status.json in it.
 StatusFile open_folder(const SweepOptions& options, const World& world, std::int64_t started_s) {
   const std::filesystem::path folder = options.folder;
@@ -63,6 +80,7 @@ StatusFile open_folder(const SweepOptions& options, const World& world, std::int
   std::filesystem::remove(folder / kFinishName, error);  // meant for a former run
   StatusFile file(folder, kStatusEvery_s);
   file.status().run = {options.file, world.host(), this_process(), world.size(), 0, 1, started_s};
+  claim(file, folder, world);
   return file;
 }
 
@@ -79,16 +97,32 @@ JobOptions job_options(const SweepOptions& options) {
   return wanted;
 }
 
-// Of a sweep that ended early.
-void tell_how_it_stopped(const SweepReport& report, const SweepOptions& options, const JobResult& job,
-                         bool written) {
-  const std::string front = written ? fmt::format("the front so far, {} plans, is in {}, marked as partial",
-                                                  job.harvest.front.points().size(), report.place().string())
-                                    : std::string("nothing was found yet");
-  say(fmt::format("{}; {}. {} in {} has what is done. Run the same command again to go on.",
-                  options.front_so_far ? std::string("searched no further")
-                                       : fmt::format("stopped ({})", name(job.stopped_by)),
-                  front, kCheckpointName, options.folder));
+// Of a sweep that ended early. Throws MachineError if what is done is not saved.
+void tell_how_it_stopped(const SweepReport& report, const SweepOptions& options, const JobResult& job) {
+  std::string front = "nothing was found yet";
+  if (job.done.count() > 0) {
+    front = fmt::format("the front so far, {} plans, is in {}, marked as partial",
+                        job.harvest.front.points().size(), report.place().string());
+    try {
+      report.write();
+    } catch (const MachineError& error) {
+      front = fmt::format("the front so far, {} plans, could not be written ({})",
+                          job.harvest.front.points().size(), error.what());
+    }
+  }
+  const std::string how = options.front_so_far ? std::string("searched no further")
+                                               : fmt::format("stopped ({})", name(job.stopped_by));
+  if (!job.not_saved.empty())
+    throw MachineError(fmt::format("{}; {}. What is done could not be saved: {}", how, front, job.not_saved));
+  say(fmt::format("{}; {}. {} in {} has what is done. Run the same command again to go on.", how, front,
+                  kCheckpointName, options.folder));
+}
+
+// For those that watch: nothing more comes after this.
+void end_status(StatusFile& file, const JobResult& job) {
+  file.status().state = job.complete ? Status::State::kFinished : Status::State::kStopped;
+  file.status().stopped_by = job.stopped_by;
+  file.write();
 }
 
 }  // namespace
@@ -118,17 +152,15 @@ int run_sweep(const SweepOptions& options, World& world) {
                         options.brute_force, sweep.notes};
     const SweepReport report(options.folder, sweep, goal, job, run);
     report.show(options.json);  // first: a full disk must not take the answer along
-    const bool writes = job.complete || job.done.count() > 0;
-    if (writes) report.write();
-    if (!job.complete) {
-      tell_how_it_stopped(report, options, job, writes);
-    } else if (!options.json) {
+    try {
+      job.complete ? report.write() : tell_how_it_stopped(report, options, job);
+    } catch (const MachineError&) {
+      if (status_file && !job.complete) end_status(*status_file, job);
+      throw;
+    }
+    if (job.complete && !options.json)
       print(fmt::format("Written to {0}: front.csv front.json run.json report.html\n", options.folder));
-    }
-    if (status_file && job.complete) {
-      status_file->status().state = Status::State::kFinished;
-      status_file->write();
-    }
+    if (status_file) end_status(*status_file, job);
     return report.status();
   });
   return std::stoi(world.broadcast(std::to_string(status)));

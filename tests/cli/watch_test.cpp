@@ -92,10 +92,12 @@ TEST_CASE("a sweep can be watched, asked for its front so far, and gone on with"
   const json status = json::parse(seen.out);
   CHECK(status["plans"] == load(folder / "whole/front.json")["counts"]["plans"]);
   const Ended asked = run_program({"watch", folder / "out", "--finish", "--every", "50ms"});
+  const bool stood = std::filesystem::exists(folder / "out/partial/front.csv");
   const Ended ended = process.wait();
   if (ended.status == 0) return;
   REQUIRE_MESSAGE(ended.status == 75, ended.err);
   CHECK(asked.status == 75);
+  CHECK(stood);  // when `watch` came back
   CHECK(asked.out.find("stopped (finish)") != std::string::npos);
   CHECK(load(folder / "out/status.json")["stopped_by"] == "finish");
   check_partial(folder / "out/partial", folder / "whole");

@@ -358,8 +358,7 @@ TEST_CASE(
     layout.framework = Framework::kTorchtitan;
     layout.zero = 3;
     layout.dp = 8;
-    return memory_use(llama3_8b(), recipe_of(sequence), layout, 8 * micro_batch).parts.total() /
-           kGib;
+    return memory_use(llama3_8b(), recipe_of(sequence), layout, 8 * micro_batch).parts.total() / kGib;
   };
   CHECK(bytes(8192, 2, Recompute::kSelective) == doctest::Approx(77.0).epsilon(0.08));
   CHECK(bytes(32768, 1, Recompute::kFull) == doctest::Approx(83.9).epsilon(0.08));
