@@ -395,7 +395,7 @@ usd_per_node_hour = "$12"
 
 TEST_CASE("an own node of a rack-scale device has the rack's fabric unless it says otherwise") {
   const auto domain = [](const std::string& more) {
-    const Attempt read = attempt(changed("[failures]", R"([[market.offer]]
+    std::string text = changed("[failures]", R"([[market.offer]]
 provider = "own"
 instance = "my-nvl72"
 device = "gb200"
@@ -403,7 +403,10 @@ gpus_per_node = 4
 network = "infiniband"
 network_gbps = 1600
 usd_per_node_hour = 40
-)" + more + "[failures]"));
+)" + more + "[failures]");
+    const std::string_view devices = "[\"h100-sxm\"]";
+    text.replace(text.find(devices), devices.size(), "[\"gb200\"]");
+    const Attempt read = attempt(text);
     CHECK(read.faults == "");
     for (const auto& entry : read.problem().hardware) {
       for (const auto& offer : entry.offers) {
