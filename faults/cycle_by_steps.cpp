@@ -18,7 +18,6 @@ class BySteps {
   BySteps(const Simulation& simulation, const Survival& survival, const CycleStates& states,
           const CycleStart& start)
       : simulation_(simulation),
-        survival_(survival),
         states_(states),
         jumps_(simulation, survival, states),
         first_(simulation.law, states.gap_s[0], start.gap_age_s),
@@ -114,7 +113,6 @@ class BySteps {
   }
 
   const Simulation& simulation_;
-  const Survival& survival_;
   const CycleStates& states_;
   StepJumps jumps_;
   FirstGap first_;
