@@ -290,8 +290,8 @@ FrameworkProfile torchtitan_2026() {
   FrameworkProfile profile = torchtitan_2024();
   profile.name = "torchtitan-2026";
   profile.attention_limit = 0;
-  profile.causal_balanced =
-      true;  // PyTorch's default by then (distributed/tensor/experimental, load balance)
+  // enable_load_balance (pytorch/pytorch at 0123248, torch/distributed/tensor/experimental/_attention.py).
+  profile.causal_balanced = true;
   return with_expert_floor(profile);
 }
 

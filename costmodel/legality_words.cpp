@@ -215,9 +215,8 @@ std::string explain_zero(const Question& question) {
              number(layout.pp);
     case Framework::kTorchtitan:
       return found +
-             ": 2 and, with pp 1, 3 (FSDP2 without and with resharding after forward); 0 for replication "
-             "alone; "
-             "pp is " +
+             ": 2 and, with pp 1, 3 (FSDP2 without and with resharding after forward); 0 for "
+             "replication alone; pp is " +
              number(layout.pp);
     case Framework::kDeepspeed:
       return found + ": 0 to 3; with pp > 1 only 0 and 1, with experts not 3";

@@ -138,9 +138,8 @@ void add_redundancy(CLI::App& app, Invocation& chosen) {
   command->add_option("--sub-shards", options->sub_shards,
                       "SPARe: parts of a shard that move on their own. Default: the plan's, or 1");
   command->add_option("--k-max", options->k_max,
-                      "SPARe: restart voluntarily after so many lost groups; 0: never. Default: the plan's, "
-                      "or 0. Elastic: the "
-                      "same; default: the best");
+                      "SPARe: restart voluntarily after so many lost groups; 0: never. Default: the "
+                      "plan's, or 0. Elastic: the same; default: the best");
   command->add_flag("--elastic", options->elastic,
                     "Add a row of elastic shrinking: survivors take over the batches of lost groups");
   command->add_option("--repair", options->repair,

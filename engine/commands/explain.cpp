@@ -11,6 +11,7 @@
 #include "engine/errors.hpp"
 #include "engine/goal_options.hpp"
 #include "engine/narrow.hpp"
+#include "engine/output_place.hpp"
 #include "engine/reports/explanation.hpp"
 #include "engine/reports/front_files.hpp"
 #include "engine/reports/readable.hpp"
@@ -117,6 +118,10 @@ int explain_nothing(const ExplainOptions& options, const search::Space& space, c
 
 int run_explain(const ExplainOptions& options, World& world) {
   const bool root = world.rank() == 0;
+  world.together([&] {
+    if (root && !options.trace.empty()) check_output_place(options.trace, "--trace");
+    return true;
+  });
   const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
   const auto share_status = [&](const auto& work) {
     const int status = world.together([&] { return root ? work() : int{kDone}; });

@@ -10,6 +10,7 @@
 
 #include "engine/atomic_file.hpp"
 #include "engine/errors.hpp"
+#include "engine/output_place.hpp"
 #include "engine/redundancy_setup.hpp"
 #include "engine/redundancy_sweep.hpp"
 #include "engine/reports/json_writer.hpp"
@@ -264,6 +265,10 @@ std::string to_text(const RedundancyStudy& study, const std::vector<RedundancyRo
 }  // namespace
 
 int run_redundancy(const RedundancyOptions& options, World& world) {
+  world.together([&] {
+    if (world.rank() == 0 && !options.plot.empty()) check_output_place(options.plot, "--plot");
+    return true;
+  });
   std::optional<PlanSystem> planned;
   if (!options.file.empty()) {
     planned = system_of_sweep(options, world);

@@ -83,9 +83,8 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
   const double beyond = explanation.graph_s / outcome.step_time_s - 1;
   if (!explanation.critical_path.empty() && std::abs(beyond) > kVisible) {
     text += fmt::format(
-        "The schedule itself, whose critical path this is, takes {} ({:+.1f} %): plans are compared by a "
-        "closed form "
-        "that is only near it for these stages.\n\n",
+        "The schedule itself, whose critical path this is, takes {} ({:+.1f} %): plans are compared by "
+        "a closed form that is only near it for these stages.\n\n",
         seconds(explanation.graph_s), 100 * beyond);
   }
   text += parts_table(fmt::format("memory of stage {}", explanation.memory.worst_stage),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace trainfront::engine {
@@ -27,6 +28,8 @@ constexpr Series kSeries[] = {{RowKind::kSpare, "SPARe", "#1f6fb4"},
 // Without r: a level.
 constexpr Series kLevels[] = {{RowKind::kCheckpoint, "checkpoints alone", "#555555"},
                               {RowKind::kElastic, "elastic", "#2a8a4a"}};
+
+constexpr std::string_view kDashes = "stroke-dasharray=\"6 4\"";
 
 bool is_level(RowKind kind) {
   return kind == RowKind::kCheckpoint || kind == RowKind::kElastic;
@@ -79,6 +82,23 @@ std::string frame(const Panel& p, const std::string& label) {
 
 using Value = std::function<double(std::size_t row)>;
 
+// Names those of the series that have rows, at height y; returns where the next one would stand.
+double legend(std::span<const RedundancyRow> rows, std::span<const Series> list, double y,
+              std::string_view stroke, std::string& svg) {
+  double x = 70;
+  for (const Series& series : list) {
+    const bool present = std::any_of(rows.begin(), rows.end(),
+                                     [&](const RedundancyRow& row) { return row.kind == series.kind; });
+    if (!present) continue;
+    svg += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.0f}\" y2=\"{2:.0f}\" stroke=\"{3}\" {4}/>"
+        "<text x=\"{5:.1f}\" y=\"{6:.0f}\">{7}</text>\n",
+        x, x + 24, y, series.colour, stroke, x + 30, y + 4, series.name);
+    x += 190;
+  }
+  return x;
+}
+
 std::string levels(const Panel& p, std::span<const RedundancyRow> rows, const Value& closed) {
   std::string svg;
   for (const Series& series : kLevels) {
@@ -87,8 +107,8 @@ std::string levels(const Panel& p, std::span<const RedundancyRow> rows, const Va
       if (rows[i].kind != series.kind || !std::isfinite(value) || value > p.y_max) continue;
       svg += fmt::format(
           "<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-          "stroke-dasharray=\"6 4\"/>\n",
-          p.left, p.left + p.width, p.y(value), p.y(value), series.colour);
+          "{}/>\n",
+          p.left, p.left + p.width, p.y(value), p.y(value), series.colour, kDashes);
     }
   }
   return svg;
@@ -175,28 +195,8 @@ std::string redundancy_plot(std::span<const RedundancyRow> rows,
   svg += curves(
       up, rows, !simulated.empty(), up_of, [&](std::size_t i) { return simulated[i].availability; },
       [&](std::size_t i) { return simulated[i].availability_error; });
-  double x = 70;
-  for (const Series& series : kSeries) {
-    const bool present = std::any_of(rows.begin(), rows.end(),
-                                     [&](const RedundancyRow& row) { return row.kind == series.kind; });
-    if (!present) continue;
-    svg += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"650\" y2=\"650\" stroke=\"{2}\" stroke-width=\"2\"/>"
-        "<text x=\"{3:.1f}\" y=\"654\">{4}</text>\n",
-        x, x + 24, series.colour, x + 30, series.name);
-    x += 190;
-  }
-  double level_x = 70;
-  for (const Series& series : kLevels) {
-    const bool present = std::any_of(rows.begin(), rows.end(),
-                                     [&](const RedundancyRow& row) { return row.kind == series.kind; });
-    if (!present) continue;
-    svg += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"668\" y2=\"668\" stroke=\"{2}\" stroke-dasharray=\"6 4\"/>"
-        "<text x=\"{3:.1f}\" y=\"672\">{4}</text>\n",
-        level_x, level_x + 24, series.colour, level_x + 30, series.name);
-    level_x += 190;
-  }
+  double x = legend(rows, kSeries, 650, "stroke-width=\"2\"", svg);
+  legend(rows, kLevels, 668, kDashes, svg);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"654\">r: groups per shard{}</text>\n</svg>\n", x,
                      simulated.empty() ? "" : "; points: simulated");
   return svg;

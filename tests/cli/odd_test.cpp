@@ -31,12 +31,8 @@ void check_same(const Folder& folder, const std::string& a, const std::string& b
   }
 }
 
-std::string own_offer(const std::string& region) {
-  return "[[market.offer]]\nprovider = \"own\"\nregion = \"" + region +
-         "\"\ninstance = \"dgx-h100\"\ndevice = \"h100-sxm\"\ngpus_per_node = 8\nusd_per_node_hour = 8.0\n";
-}
-
-constexpr const char* kOnePlan = R"([model]
+std::string one_plan() {
+  return R"([model]
 name = "llama-3.1-8b"
 [recipe]
 tokens = 1e12
@@ -58,22 +54,17 @@ devices = "h100-sxm"
 gpus = 64
 [market]
 catalog = []
-[[market.offer]]
-provider = "own"
-region = "lab"
-instance = "dgx-h100"
-device = "h100-sxm"
-gpus_per_node = 8
-usd_per_node_hour = 16.0
-[failures]
+)" + own_offer("lab", 16) +
+         R"([failures]
 protection = "checkpoint"
 )";
+}
 
 }  // namespace
 
 TEST_CASE("a space of one plan is searched by one rank of seven") {
   const Folder folder;
-  spew(folder / "s.toml", kOnePlan);
+  spew(folder / "s.toml", one_plan());
   const Ended alone = sweep(folder, "one", 1);
   REQUIRE_MESSAGE(alone.status == 0, alone.err);
   CHECK(json::parse(alone.out)["front"].size() == 1);
@@ -85,7 +76,7 @@ TEST_CASE("a space of one plan is searched by one rank of seven") {
 TEST_CASE("of offers that are equal in all but their names the first stays, whoever finds it") {
   const Folder folder;
   std::string text = small_sweep();
-  for (int i = 0; i < 300; ++i) text += own_offer("lab" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) text += own_offer("lab" + std::to_string(i), 8);
   spew(folder / "s.toml", text);
   const Ended one = sweep(folder, "one", 1);
   REQUIRE_MESSAGE(one.status == 0, one.err);
@@ -123,7 +114,7 @@ TEST_CASE("more plans than can be numbered are refused in words") {
   replace("r = [2, 3]", "r = {min = 2, max = 20}\nsub_shards = {min = 1, max = 64, step = 1}");
   text += "[islands]\ncount = {min = 1, max = 64, step = 1}\ninner_steps = {min = 1, max = 100, step = 1}\n";
   text += "wan_gbps = 10\nrtt = \"60ms\"\n";
-  for (int i = 0; i < 300; ++i) text += own_offer("lab" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) text += own_offer("lab" + std::to_string(i), 8);
   spew(folder / "s.toml", text);
   const Ended ended = sweep(folder, "out", 2);
   CHECK_MESSAGE(ended.status == 2, ended.err);

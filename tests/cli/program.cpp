@@ -108,6 +108,12 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, error);
 }
 
+std::string own_offer(const std::string& region, int usd_per_node_hour) {
+  return "[[market.offer]]\nprovider = \"own\"\nregion = \"" + region +
+         "\"\ninstance = \"dgx-h100\"\ndevice = \"h100-sxm\"\ngpus_per_node = 8\nusd_per_node_hour = " +
+         std::to_string(usd_per_node_hour) + "\n";
+}
+
 std::string small_sweep() {
   return R"([model]
 name = "llama-3.1-8b"
@@ -120,14 +126,8 @@ devices = ["h100-sxm"]
 gpus = [64, 128, 256]
 [market]
 catalog = ["builtin"]
-[[market.offer]]
-provider = "own"
-region = "lab"
-instance = "dgx-h100"
-device = "h100-sxm"
-gpus_per_node = 8
-usd_per_node_hour = 16.0
-max_nodes = 512
+)" + own_offer("lab", 16) +
+         R"(max_nodes = 512
 [failures]
 protection = ["checkpoint", "spare"]
 r = [2, 3]

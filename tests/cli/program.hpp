@@ -61,6 +61,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
+// The section of a sweep file that offers nodes of eight H100, "dgx-h100" of "own".
+std::string own_offer(const std::string& region, int usd_per_node_hour);
 // A sweep file of a small model on a few GPUs, some 10^5 plans: a tenth of a second.
 std::string small_sweep();
 // The same with so many choices that brute force takes some seconds.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "cli/program.hpp"
 
@@ -81,6 +82,10 @@ TEST_CASE("an environment that asks for too many threads does not crash") {
   const Folder folder;
   spew(folder / "s.toml", small_sweep());
   for (const char* variable : {"OMP_NUM_THREADS=999999999", "SLURM_CPUS_PER_TASK=99999"}) {
+#ifdef TRAINFRONT_SANITIZED
+    // LLVM's OpenMP asks for memory for all of them, more than the sanitizer's allocator ever gives.
+    if (std::string_view(variable).starts_with("OMP")) continue;
+#endif
     CAPTURE(variable);
     const Ended ended = run_program(
         {"redundancy", "--groups", "8", "--mtbf", "1h", "--r", "2", "--simulate", "2"}, {variable});
@@ -165,6 +170,18 @@ TEST_CASE("simulated runs take their failures from a file of dates") {
             .status == 2);
 }
 
+TEST_CASE("a place that cannot be written to is known before the work, and ends with status 2") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  const std::string nowhere = (folder / "none" / "file").string();
+  const Ended plot = run_program({"redundancy", "--groups", "8", "--mtbf", "1h", "--plot", nowhere});
+  CHECK(plot.status == 2);
+  CHECK_MESSAGE(plot.err.find("--plot: cannot write") != std::string::npos, plot.err);
+  const Ended trace = run_program({"explain", folder / "s.toml", "--trace", nowhere});
+  CHECK(trace.status == 2);
+  CHECK_MESSAGE(trace.err.find("--trace: cannot write") != std::string::npos, trace.err);
+}
+
 TEST_CASE("what a system cannot be is refused, and what never ends is said to") {
   const auto asked = [](std::vector<std::string> options) {
     options.insert(options.begin(), "redundancy");
@@ -206,14 +223,7 @@ devices = ["h100-sxm"]
 gpus = [256]
 [market]
 catalog = []
-[[market.offer]]
-provider = "own"
-region = "lab"
-instance = "dgx-h100"
-device = "h100-sxm"
-gpus_per_node = 8
-usd_per_node_hour = 16.0
-[failures]
+)" + own_offer("lab", 16) + R"([failures]
 node_mtbf = "20d"
 protection = ["spare"]
 r = [2]

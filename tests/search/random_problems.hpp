@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <vector>
@@ -73,25 +74,9 @@ class RandomProblems {
     if (problem.model.is_moe() && one_in(2)) layout.etp = pick<std::vector<int>>({{1}, {1, 2}});
     if (one_in(8)) layout.micro_batch = {4};
     // "auto" of one key.
-    switch (below(16)) {
-      case 0:
-        layout.tp.clear();
-        break;
-      case 1:
-        layout.pp.clear();
-        break;
-      case 2:
-        layout.vpp.clear();
-        break;
-      case 3:
-        layout.shard_group.clear();
-        break;
-      case 4:
-        layout.cp.clear();
-        break;
-      default:
-        break;
-    }
+    std::vector<int>* const keys[] = {&layout.tp, &layout.pp, &layout.vpp, &layout.shard_group, &layout.cp};
+    const auto key = static_cast<std::size_t>(below(16));
+    if (key < std::size(keys)) keys[key]->clear();
   }
 
   void vary_hardware(Problem& problem) {
