@@ -32,8 +32,7 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
-  if (--g_depth > 0) return;
-  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+  --g_depth;
 }
 
 int StopSignals::raised() const {

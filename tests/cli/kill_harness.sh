@@ -64,7 +64,7 @@ while [ "$done_kills" -lt "$kills" ]; do
   fi
   wait "$job" 2>/dev/null
   status=$?
-  # 0 finished; 75 stopped; 9 and 137 killed; 2, 10, 15 and 130, 138, 143 a signal before the program was ready; 1 and 7 a
+  # 0 finished; 75 stopped; 9 and 137 killed; 10, 15 and 130, 138, 143 a signal before the program was ready; 1 and 7 a
   # rank that lost another
   case $status in
     75) resumable=$((resumable + 1)) ;;
