@@ -102,6 +102,23 @@ TEST_CASE("a signal saves, ends with status 75, and a rerun goes on to the same 
   }
 }
 
+TEST_CASE("a signal that comes when the answer stands changes nothing") {
+  const Folder folder;
+  spew(folder / "s.toml", small_sweep());
+  for (const int signal : {SIGTERM, SIGUSR1, SIGINT, SIGTERM, SIGUSR1, SIGINT}) {
+    CAPTURE(signal);
+    Process process(on_ranks(2, sweep_words(folder, "out", 1)));
+    while (process.is_running() &&
+           slurp(folder / "out/status.json").find("\"finished\"") == std::string::npos)
+      sleep_s(0.0005);
+    process.signal(signal);
+    const Ended ended = process.wait();
+    // mpiexec, which passes signals on, may itself end by one that comes after the last rank.
+    CHECK_MESSAGE((ended.status == 0 || ended.status == 128 + signal), ended.status, ended.err);
+    std::filesystem::remove_all(folder / "out");
+  }
+}
+
 TEST_CASE("a checkpoint of other input is refused unless told to start over") {
   const Folder folder;
   spew(folder / "s.toml", long_sweep());
