@@ -7,6 +7,7 @@
 #include "faults/after_restart.hpp"
 #include "faults/cycle_kernel.hpp"
 #include "faults/cycle_shares.hpp"
+#include "faults/late_kernel.hpp"
 #include "faults/rejoin.hpp"
 #include "faults/renewal.hpp"
 #include "faults/spread_kernel.hpp"
@@ -60,6 +61,13 @@ class Columns {
         k_max > 0
             ? std::max(0.0, 1 - survives_leap(survival_, static_cast<std::size_t>(k_max), law_, visits_))
             : 1;
+    if (survival_.size() > 1) {
+      const double left = k_max > 0 ? survival_[static_cast<std::size_t>(end) - 1] : 0;
+      column.late = late_.costs(up_, first_up_, left);
+    } else {
+      column.late.at_work = up_;
+      column.late.at_work_inverse = up_ > 0 ? 1 / up_ : 0;
+    }
     const std::vector<StackClass> merged = merge_classes(classes_);
     column.classes = static_cast<int>(merged.size());
     for (std::size_t i = 0; i < merged.size(); ++i) {
@@ -95,6 +103,9 @@ class Columns {
     }
     StackClass& last = classes_.back();
     const double at_work = p * after_restart_.in_state(w);
+    if (k_ == 0) first_up_ = at_work;
+    late_.add({p, survival_[static_cast<std::size_t>(k_)], age_, w, 1 + squared_variation_, c});
+    age_ += visits_.at * w;
     last.dwell += at_work;
     last.squares += p * w * (w * (1 + squared_variation_) + 2 * last.passage);
     last.stay += p * w;
@@ -120,6 +131,9 @@ class Columns {
   std::vector<StackClass> classes_;
   double work_ = 0;
   double up_ = 0;
+  double first_up_ = 0;  // of that, the first state's
+  double age_ = 0;       // at its beginning, were all states before visited
+  LateCostsSoFar late_;
   double before_;       // failures per MTBF in the state before
   double landing_ = 0;  // chance that a burst from below the class leads to this state
   Visits visits_;
@@ -353,21 +367,20 @@ TimeSpread spread_of(double mean_s, const Moments& m) {
   return spread;
 }
 
-void set_interval(RunTime& run, const CycleColumn& column, const CycleSums& sums, const CycleRate& rate,
-                  const EnvironmentTerms& terms) {
+void set_interval(RunTime& run, const RunParts& parts, const CycleColumn& column, const CycleSums& sums,
+                  const CycleRate& rate, const EnvironmentTerms& terms, double steps) {
   run.interval_s = 0;
   run.availability = 1;
   const double f = terms.failure_rate;
   if (!(f > 0)) return;
   const CycleShares shares = cycle_shares(column, sums, rate, terms);
-  run.interval_s = shares.interval_s;
-  run.deep_interval_s = shares.deep_interval_s;
-  // As in loss_tree(): saves take their share of what patches leave; the rest of the cycle is restarts.
-  const Patching patches = patching(sums, f);
-  const double unpatched = (1 - patches.steps / sums.work_rate) * (1 + f * sums.left_share);
-  const double at_work = sums.dwell - column.restart_dwell;
-  const double down = rate.cycle - at_work + unpatched * at_work * shares.saving;
-  run.availability = 1 - down / cycle_length(sums, rate, patches);
+  // Work is lost more seldom than in the mean over long runs, and saved in proportion.
+  const double often = 1 - parts.spared.saves;
+  run.interval_s = often > 0 ? shares.interval_s / often : 0;
+  run.deep_interval_s = often > 0 ? shares.deep_interval_s / often : 0;
+  // A voluntary restart's save is in the restarts.
+  const double saves_s = interval_saves_s(column, sums, shares, steps) * often;
+  run.availability = 1 - (parts.restarts_s * (1 - parts.spared.ends) + saves_s) / parts.time_s;
 }
 
 RunTime rejoining_run_time(const CycleTable& table, const StepModel& step, const Environment& environment,
@@ -410,7 +423,8 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
   for (const CycleColumn& column : table.columns) {
     const CycleSums sums = cycle_sums(table, column, step, terms.masked_s);
     const CycleRate rate = cycle_rate(sums, terms);
-    const double mean_s = time_to_train(sums, rate, steps);
+    const RunParts parts = run_parts(sums, late_sums(column, sums, step), column.late, rate, steps);
+    const double mean_s = parts.time_s;
     const Moments m =
         moments(sums, spread_sums(column, step), rate, spread_rate(column, sums, terms), steps, mean_s);
     const double time_s = time_of(mean_s, m, chance);
@@ -418,7 +432,7 @@ RunTime run_time(const CycleTable& table, const StepModel& step, const Environme
     best.time_s = time_s;
     best.k_max = column.k_max;
     best.spread = spread_of(mean_s, m);
-    set_interval(best, column, sums, rate, terms);
+    set_interval(best, parts, column, sums, rate, terms, steps);
   }
   return best;
 }
@@ -440,7 +454,13 @@ double least_run_time_s(const CycleTable& table, double least_step_s, double sta
     sums.patch_steps = 0;
     CycleRate rate = cycle_rate(sums, terms);
     rate.losing = 0;  // how checkpoints fit whole steps is not known for all of them
-    least = std::min(least, time_to_train(sums, rate, steps));
+    const double mean_s = time_to_train(sums, rate, steps);
+    const double work_s = steps * sums.step_s;
+    const double cycles = steps * least_step_s * rate.failure_rate /
+                          (column.late.at_work + 0.25 / static_cast<double>(table.units));
+    least =
+        std::min(least, table.masks && std::isfinite(mean_s) ? work_s + (mean_s - work_s) * least_left(cycles)
+                                                             : mean_s);
   }
   return least;
 }

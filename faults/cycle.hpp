@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "faults/efficiency.hpp"
+#include "faults/late_costs.hpp"
 #include "faults/patch_sharing.hpp"
 #include "faults/placement.hpp"
 #include "faults/protection.hpp"
@@ -33,6 +34,7 @@ struct CycleColumn {
   double end_stacks = 1;         // c(k) after a voluntary restart's last failure
   Efficiency efficiency{};       // of checkpoints
   double one_failure_shape = 0;  // Weibull shape of the cycle's length where one failure ends it; else 0
+  LateCosts late;                // of what masks failures; else nothing comes late
 
   int classes = 0;
   std::array<double, kStackClasses> class_stacks{};
@@ -137,8 +139,8 @@ FailureLaw law_in(const FailureLaw& law, const Environment& environment);
 
 // Training of `steps` steps. An environment that is not valid, or not the table's, makes no progress.
 struct RunTime {
-  double time_s = 0;      // in the mean over long runs; or what holds with the chance that was asked for,
-                          // never less than the mean. Infinity: it makes no progress
+  double time_s = 0;      // in the mean; or what holds with the chance that was asked for, never less than
+                          // the mean. Infinity: it makes no progress
   double interval_s = 0;  // best time from the start of a checkpoint to the next, whole steps; 0: none are
                           // written
   double deep_interval_s = 0;  // of deep checkpoints; 0: none
@@ -146,6 +148,7 @@ struct RunTime {
   int k_max = 0;               // voluntary restart after so many lost units; 0: none
   TimeSpread spread;           // of single runs about the mean
 };
+inline constexpr double kManySteps = 1e12;  // of no few cycles: the mean over long runs, per step
 RunTime run_time(const CycleTable& table, const StepModel& step, const Environment& environment, double steps,
                  const std::optional<Chance>& chance = {});
 

@@ -253,18 +253,33 @@ inline WholeSteps whole_steps(double unpatched, const CycleRate& rate) {
 // Seconds for `steps` steps: steps (D + down f)/((R - Q f) g), f the failure rate of one unit, down the
 // restart or voluntary restart at the end of a cycle, Q f less where failures share a step, and longer where
 // checkpoints wait for a step's end. Falls when f falls, rises with restart, save and stop times. Infinity:
-// no progress. Of `c` it uses what follows `efficiency`.
-inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
+// no progress. Of `c` it uses what follows `efficiency`. The mean over long runs; of one run:
+// late_kernel.hpp.
+struct LongRunMean {
+  double time_s = 0;     // infinity: no progress
+  double per_step = 0;   // cycles over f
+  double unpatched = 0;  // unpatched_steps()
+  bool progress = true;
+};
+
+inline LongRunMean long_run_mean(const CycleSums& c, const CycleRate& rate, double steps) {
   const double f = rate.failure_rate;
   const Patching patches = patching(c, f);
   const double cycle = cycle_length(c, rate, patches);
   const double unpatched = unpatched_steps(c, f, patches);
   const WholeSteps whole = whole_steps(unpatched, rate);
-  const double time = steps * cycle * (whole.number * whole.inverse) * whole.longer;
-  const double without = steps * c.step_s;
-  const bool progress = rate.progress & (unpatched > 0) & (time <= kMostSlowdown * without);
-  const double with_failures = progress ? time : std::numeric_limits<double>::infinity();
-  return f > 0 ? with_failures : without;
+  LongRunMean mean;
+  mean.per_step = (whole.number * whole.inverse) * whole.longer;
+  mean.unpatched = unpatched;
+  mean.time_s = steps * cycle * mean.per_step;
+  mean.progress = rate.progress & (unpatched > 0) & (mean.time_s <= kMostSlowdown * (steps * c.step_s));
+  return mean;
+}
+
+inline double time_to_train(const CycleSums& c, const CycleRate& rate, double steps) {
+  const LongRunMean mean = long_run_mean(c, rate, steps);
+  const double with_failures = mean.progress ? mean.time_s : std::numeric_limits<double>::infinity();
+  return rate.failure_rate > 0 ? with_failures : steps * c.step_s;
 }
 
 // What a masked failure costs is known where steps are not struck over and over: with fewer steps than this

@@ -41,4 +41,10 @@ inline CycleShares cycle_shares(const CycleColumn& column, const CycleSums& sums
   return shares;
 }
 
+// Of a run of so many steps, in the mean over long runs: what checkpoints between steps take.
+inline double interval_saves_s(const CycleColumn& column, const CycleSums& sums, const CycleShares& shares,
+                               double steps) {
+  return shares.kept > 0 ? steps / shares.kept * shares.saving * column.late.at_work / sums.work_rate : 0;
+}
+
 }  // namespace trainfront::faults

@@ -298,7 +298,7 @@ SimulatedRun simulate(const Simulation& simulation, std::int64_t number) {
 
 std::int64_t best_checkpoint_steps(const CycleTable& table, const StepModel& step,
                                    const Environment& environment) {
-  const RunTime run = run_time(table, step, environment, 1);
+  const RunTime run = run_time(table, step, environment, kManySteps);
   if (!(run.interval_s > 0)) return 0;
   double step_s = step.fixed_s + step.per_stack_s;
   for (const CycleColumn& column : table.columns) {

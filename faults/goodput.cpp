@@ -6,6 +6,7 @@
 
 #include "faults/cycle_kernel.hpp"
 #include "faults/cycle_shares.hpp"
+#include "faults/late_kernel.hpp"
 #include "faults/rejoin.hpp"
 
 namespace trainfront::faults {
@@ -47,21 +48,21 @@ LossTree loss_tree(const CycleTable& table, const StepModel& step, const Environ
       return tree;
     }
     const CycleRate rate = cycle_rate(sums, terms);
-    // Per cycle, in steps: done, not lost to patches, kept. A step takes step_s in the mean.
-    const double mtbf_s = environment.group_mtbf_s;
-    const Patching patches = patching(sums, terms.failure_rate);
-    const double left = 1 + terms.failure_rate * sums.left_share;
-    const double done = sums.work_rate * left * mtbf_s;
-    const double unpatched = unpatched_steps(sums, terms.failure_rate, patches) * mtbf_s;
+    const LateSums late = late_sums(column, sums, step);
+    const RunParts parts = run_parts(sums, late, column.late, rate, steps);
     const CycleShares shares = cycle_shares(column, sums, rate, terms);
-    const double step_s = (sums.dwell - column.restart_dwell) / sums.work_rate;
-    const double half_step_s = sums.left_share * sums.work_rate * step_s;
-    const double last_patches_s = sums.last_patch_s - half_step_s + sums.last_again_s * patches.more;
-    const double cycles = steps / (unpatched * shares.kept);
-    tree.redundancy_s = steps * step_s - tree.useful_s;
-    tree.patches_s = cycles * ((done - unpatched) * step_s + last_patches_s);
-    tree.checkpoints_s = cycles * (unpatched * shares.saving * step_s + sums.leaving * terms.save_s);
-    tree.lost_work_s = cycles * unpatched * (1 - shares.kept - shares.saving) * step_s;
+    // Of the time at work in the mean over long runs what neither saves nor lost work take.
+    const double kept_s = steps * late.mean_step_s;
+    const double long_s = time_to_train(sums, rate, steps);
+    const double patches_s = long_s - parts.restarts_s - parts.saving_s - kept_s;
+    const double stacks = 1 - parts.spared.stacks;
+    const double often = 1 - parts.spared.saves;
+    tree.redundancy_s = kept_s * stacks - tree.useful_s;
+    tree.patches_s = patches_s * stacks;
+    const double saves_s = interval_saves_s(column, sums, shares, steps);
+    const double last_saves_s = parts.cycles * sums.leaving * terms.save_s;
+    tree.checkpoints_s = saves_s * often + last_saves_s * (1 - parts.spared.ends);
+    tree.lost_work_s = (parts.saving_s - saves_s) * often;
     tree.restarts_s =
         mean_s - tree.useful_s - tree.redundancy_s - tree.patches_s - tree.checkpoints_s - tree.lost_work_s;
     return tree;

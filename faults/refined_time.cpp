@@ -21,7 +21,7 @@ Simulation plain(Simulation setup) {
   return setup;
 }
 
-// By the search's form.
+// By the search's form, over long runs.
 RunTime kernel_time(const Simulation& setup, CycleTable& table) {
   const FailureLaw law = law_in(setup.law, setup.environment);
   const std::int64_t copies = setup.state_copies < 0 ? setup.units : setup.state_copies;
@@ -36,7 +36,7 @@ RunTime kernel_time(const Simulation& setup, CycleTable& table) {
   }
   const Survival lives = protection_survival(setup.units, protection, copies, setup.placement, setup.seed);
   table = cycle_table(setup.units, protection, law, lives);
-  return run_time(table, step, environment, static_cast<double>(setup.steps));
+  return run_time(table, step, environment, kManySteps);
 }
 
 }  // namespace

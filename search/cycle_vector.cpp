@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "faults/cycle_kernel.hpp"
+#include "faults/late_kernel.hpp"
 #include "faults/spread_kernel.hpp"
 
 // One copy for every width of vectors, chosen when the program starts. All of them round alike: no operation
@@ -162,6 +163,108 @@ void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rat
     rate.losing = losing[j];
     rate.cycle = cycle[j];
     times[j] = faults::time_to_train(c, rate, steps);
+  }
+}
+
+TRAINFRONT_VECTOR_CLONES
+void sum_late(std::size_t columns, const LateArrays& late, const SumArrays& sums, double stack_share,
+              double one_stack_s, const LateSumArrays& late_sums) {
+  const double* __restrict work_rate = sums.work_rate;
+  const double* __restrict step_s = sums.step_s;
+  const double* __restrict at_work = late.at_work;
+  const double* __restrict at_work_inverse = late.at_work_inverse;
+  const double* __restrict others = late.others;
+  const double* __restrict first_stacks = late.first_stacks;
+  const double* __restrict settled_later = late.settled;
+  double* __restrict mean_step_s = late_sums.mean_step_s;
+  double* __restrict first = late_sums.first;
+  double* __restrict more = late_sums.more;
+  double* __restrict first_lag = late_sums.first_lag;
+  double* __restrict first_inverse = late_sums.first_inverse;
+  double* __restrict settled = late_sums.settled;
+  TRAINFRONT_ARRAYS_ARE_APART
+  for (std::size_t j = 0; j < columns; ++j) {
+    faults::LateCosts costs;
+    costs.at_work = at_work[j];
+    costs.at_work_inverse = at_work_inverse[j];
+    costs.others = others[j];
+    costs.first_stacks = first_stacks[j];
+    costs.settled = settled_later[j];
+    faults::CycleSums c;
+    c.work_rate = work_rate[j];
+    c.step_s = step_s[j];
+    const faults::LateSums result = faults::late_sums(costs, c, stack_share, one_stack_s);
+    mean_step_s[j] = result.mean_step_s;
+    first[j] = result.first;
+    more[j] = result.more;
+    first_lag[j] = result.first_lag;
+    first_inverse[j] = result.first_inverse;
+    settled[j] = result.settled;
+  }
+}
+
+// What a loop calls must be inlined for it to be vectorised, and this is much.
+__attribute__((flatten)) TRAINFRONT_VECTOR_CLONES void run_parts_times(
+    std::size_t columns, const SumArrays& sums, const LateArrays& late, const LateSumArrays& late_sums,
+    const RateArrays& rates, double steps, double* out) {
+  const double* __restrict work_rate = sums.work_rate;
+  const double* __restrict patch_steps = sums.patch_steps;
+  const double* __restrict shared = sums.shared;
+  const double* __restrict shared_twice = sums.shared_twice;
+  const double* __restrict patch_rate = sums.patch_rate;
+  const double* __restrict again = sums.again;
+  const double* __restrict again_twice = sums.again_twice;
+  const double* __restrict most_shared = sums.most_shared;
+  const double* __restrict last_patch_s = sums.last_patch_s;
+  const double* __restrict last_again_s = sums.last_again_s;
+  const double* __restrict left_share = sums.left_share;
+  const double* __restrict step_s = sums.step_s;
+  const double* __restrict at_work = late.at_work;
+  const double* __restrict further = late.further;
+  const double* __restrict further_inverse = late.further_inverse;
+  const double* __restrict further_sharp = late.further_sharp;
+  const double* __restrict ends = late.ends;
+  const double* __restrict ends_inverse = late.ends_inverse;
+  const double* __restrict ends_sharp = late.ends_sharp;
+  const double* __restrict mean_step_s = late_sums.mean_step_s;
+  const double* __restrict first = late_sums.first;
+  const double* __restrict more = late_sums.more;
+  const double* __restrict first_lag = late_sums.first_lag;
+  const double* __restrict first_inverse = late_sums.first_inverse;
+  const double* __restrict settled = late_sums.settled;
+  const double* __restrict failure_rate = rates.failure_rate;
+  const double* __restrict efficiency = rates.efficiency;
+  const double* __restrict interval = rates.interval;
+  const double* __restrict losing = rates.losing;
+  const double* __restrict cycle = rates.cycle;
+  double* __restrict times = out;
+  TRAINFRONT_ARRAYS_ARE_APART
+  for (std::size_t j = 0; j < columns; ++j) {
+    faults::CycleSums c;
+    c.work_rate = work_rate[j];
+    c.patch_steps = patch_steps[j];
+    c.shared = shared[j];
+    c.shared_twice = shared_twice[j];
+    c.patch_rate = patch_rate[j];
+    c.again = again[j];
+    c.again_twice = again_twice[j];
+    c.most_shared = most_shared[j];
+    c.last_patch_s = last_patch_s[j];
+    c.last_again_s = last_again_s[j];
+    c.left_share = left_share[j];
+    c.step_s = step_s[j];
+    faults::LateCosts costs;
+    costs.further = {further[j], further_inverse[j], further_sharp[j]};
+    costs.ends = {ends[j], ends_inverse[j], ends_sharp[j]};
+    const faults::LateSums s{at_work[j],   mean_step_s[j],   first[j],  more[j],
+                             first_lag[j], first_inverse[j], settled[j]};
+    faults::CycleRate rate;
+    rate.failure_rate = failure_rate[j];
+    rate.efficiency = efficiency[j];
+    rate.interval = interval[j];
+    rate.losing = losing[j];
+    rate.cycle = cycle[j];
+    times[j] = faults::run_parts(c, s, costs, rate, steps).time_s;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "faults/late_costs.hpp"
 #include "faults/patch_sharing.hpp"
 
 namespace trainfront::search {
@@ -58,6 +59,40 @@ struct RateArrays {
 
 void run_times(std::size_t columns, const SumArrays& sums, const RateArrays& rates, double steps,
                double* times);
+
+// What masks failures needs beside these: faults::late_sums, then faults::run_parts in place of
+// faults::time_to_train.
+
+// faults::LateCosts.
+struct LateArrays {
+  const double* at_work = nullptr;
+  const double* at_work_inverse = nullptr;
+  const double* others = nullptr;
+  const double* first_stacks = nullptr;
+  const double* settled = nullptr;
+  const double* further = nullptr;
+  const double* further_inverse = nullptr;
+  const double* further_sharp = nullptr;
+  const double* ends = nullptr;
+  const double* ends_inverse = nullptr;
+  const double* ends_sharp = nullptr;
+};
+
+// faults::LateSums, but for what is the column's own.
+struct LateSumArrays {
+  double* mean_step_s = nullptr;
+  double* first = nullptr;
+  double* more = nullptr;
+  double* first_lag = nullptr;
+  double* first_inverse = nullptr;
+  double* settled = nullptr;
+};
+
+void sum_late(std::size_t columns, const LateArrays& late, const SumArrays& sums, double stack_share,
+              double one_stack_s, const LateSumArrays& late_sums);
+
+void run_parts_times(std::size_t columns, const SumArrays& sums, const LateArrays& late,
+                     const LateSumArrays& late_sums, const RateArrays& rates, double steps, double* times);
 
 // What a probability needs beside these: faults::spread_sums and faults::time_to_hold, likewise.
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/late_kernel.hpp"
 #include "search/mild_failures.hpp"
 
 namespace trainfront::search {
@@ -65,7 +66,13 @@ double ProtectionPart::dominated_work(Bucket& bucket, const DominatedTimes& domi
   for (std::size_t cell = 0; cell < setup_.cells.size(); ++cell) {
     if (!is_used(cell)) continue;
     const double time_s = dominated.from_s[cell];
-    if (std::isfinite(bucket.factor[cell])) work_s = std::max(work_s, time_s / bucket.factor[cell]);
+    // Factors grow with the length: of that of the least work which may be dominated and of all longer ones.
+    const double* factors = bucket.factor.data() + cell * UnitKernel::kLengths;
+    if (std::isfinite(factors[0])) {
+      const double least_work_s = time_s / factors[UnitKernel::kLengths - 1];
+      const RateClass& rate = setup_.rates[cell / setup_.spares.size()];
+      work_s = std::max(work_s, time_s / factors[UnitKernel::length_of(least_work_s * failures_per_s(rate))]);
+    }
     if (!masking_)
       work_s = std::max(work_s, kernel().work_from_scratch(cell / setup_.spares.size(),
                                                            cell % setup_.spares.size(), time_s));
@@ -76,39 +83,46 @@ double ProtectionPart::dominated_work(Bucket& bucket, const DominatedTimes& domi
 // Least time over work. Replication computes r stacks all along. The others run at one stack only while
 // nothing is lost; each cycle begins so and ends with a restart, so that they pay a restart per failure or
 // the first step of stacks, whichever is less. Before a voluntary restart up to half a step is left.
+double ProtectionPart::failures_per_s(const RateClass& rate) const {
+  return static_cast<double>(unit_.units) / unit_mtbf_s(rate.node.events_per_s(), unit_);
+}
+
 std::vector<double> ProtectionPart::factors_without_tables(double stack_share) const {
   // Classes of stacks close to each other are merged; that may gain a little of the first step's cost.
   constexpr double kMerging = 0.995;
   std::vector<double> factors;
   for (const RateClass& rate : setup_.rates) {
-    const double failures_per_s =
-        static_cast<double>(unit_.units) / unit_mtbf_s(rate.node.events_per_s(), unit_);
     for (const auto& usable : protections_) {
-      double least = kNever;
-      for (int number : usable) {
-        const auto& protection = setup_.problem.protections[static_cast<std::size_t>(number)];
-        const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
-        double factor = 1;
-        if (protection.rejoins) {
-          factor = 1;  // no cycle that ends
-        } else if (protection.scheme == faults::Scheme::kReplication) {
-          factor = 1 + stack_share * (protection.r - 1);
-        } else {
-          // Where restarts can fail they pass in the cycle's first states.
-          const double restarts = setup_.problem.failures.law.failures_in_restart
-                                      ? 0
-                                      : failures_per_s * std::min(terms.restart_s, terms.voluntary_s);
-          const double left = protection.k_max == 0 ? 0 : 0.5 / faults::kFewestStepsPerFailure;
-          // Whole shards of a lost group are spread evenly over the others, sub-shards go to some of them.
-          const bool spreads = protection.scheme == faults::Scheme::kElastic && protection.sub_shards == 1;
-          const double first_stacks =
-              spreads ? 1 / (static_cast<double>(unit_.units) - 1) : 1.0 / protection.sub_shards;
-          factor =
-              std::max(1.0, kMerging * (1 + std::min(restarts / (1 + left), stack_share * first_stacks)));
+      for (std::size_t length = 0; length < UnitKernel::kLengths; ++length) {
+        // Of a cycle of up to nine times its first stay no less is left of the end's costs, and of any cycle
+        // of the first loss's.
+        const double left_over = faults::least_left(UnitKernel::least_failures(length) * (1.6 / 9));
+        double least = kNever;
+        for (int number : usable) {
+          const auto& protection = setup_.problem.protections[static_cast<std::size_t>(number)];
+          const auto terms = faults::environment_terms(setup_.recovery[static_cast<std::size_t>(number)]);
+          double factor = 1;
+          if (protection.rejoins) {
+            factor = 1;  // no cycle that ends
+          } else if (protection.scheme == faults::Scheme::kReplication) {
+            factor = 1 + stack_share * (protection.r - 1);
+          } else {
+            // Where restarts can fail they pass in the cycle's first states.
+            const double restarts = setup_.problem.failures.law.failures_in_restart
+                                        ? 0
+                                        : failures_per_s(rate) * std::min(terms.restart_s, terms.voluntary_s);
+            const double left = protection.k_max == 0 ? 0 : 0.5 / faults::kFewestStepsPerFailure;
+            // Whole shards of a lost group are spread evenly over the others, sub-shards go to some of them.
+            const bool spreads = protection.scheme == faults::Scheme::kElastic && protection.sub_shards == 1;
+            const double first_stacks =
+                spreads ? 1 / (static_cast<double>(unit_.units) - 1) : 1.0 / protection.sub_shards;
+            const double more = std::min(restarts / (1 + left), 0.8 * stack_share * first_stacks);
+            factor = std::max(1.0, kMerging * (1 + more * left_over));
+          }
+          least = std::min(least, factor);
         }
-        least = std::min(least, factor);
+        factors.push_back(least);
       }
-      factors.push_back(least);
     }
   }
   return factors;

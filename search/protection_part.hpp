@@ -54,11 +54,13 @@ class ProtectionPart {
   static constexpr int kBuckets = 16;
 
   struct Bucket {
-    std::vector<double> factor;  // by cell: least time over work; empty until asked for
+    std::vector<double>
+        factor;  // by cell and UnitKernel::kLengths: least time over work; empty until asked for
     std::uint64_t version = 0;
     double work_s = 0;
   };
   bool is_used(std::size_t cell) const;
+  double failures_per_s(const RateClass& rate) const;
   double most_step_of_mild_failures() const;
   Tables::PartKey key() const;
   void learn_factors(int bucket, std::vector<double>& factors);

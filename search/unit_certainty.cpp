@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "faults/late_kernel.hpp"
 #include "search/unit_kernel.hpp"
 
 // What can be said of all steps at once: lower bounds on time, and who makes progress. Proofs in
@@ -42,7 +43,7 @@ void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell)
       run_times(run.count, sums(run.cycle), arrays, steps_, times_.data() + run.column);
     }
     for (const Segment& segment : group.segments) {
-      double least = least_of(times_.data() + segment.first, segment.last - segment.first);
+      double least = kNever;
       for (std::size_t j = 0; j < segment.rejoining.size(); ++j) {
         // Without steps done again and pauses.
         const faults::RejoinTerms& terms = rates_[rate_].rejoining[segment.first_rejoining + j];
@@ -51,10 +52,40 @@ void UnitKernel::least_factors(double stack_share, std::vector<double>& of_cell)
       }
       const bool is_empty = segment.first == segment.last && segment.rejoining.empty();
       // A slowdown at the limit counts as progress or not by its last bit.
-      of_cell.push_back(is_empty ? kNever : std::min(least, kSurelyBelow));
+      const double rejoining = is_empty ? kNever : std::min(least, kSurelyBelow);
+      for (std::size_t length = 0; length < kLengths; ++length)
+        of_cell.push_back(std::min(rejoining, least_factor(segment, least_failures(length))));
     }
   }
   rate_ = 0;
+}
+
+// Among the columns, of runs whose work sees so many failures or more; times_ are of long runs.
+double UnitKernel::least_factor(const Segment& segment, double failures) const {
+  double least = kNever;
+  for (std::size_t j = segment.first; j < segment.last; ++j) {
+    const std::size_t cycle = columns_.cycle[j];
+    const double factor = std::min(times_[j], kSurelyBelow);
+    if (!cycles_.table[cycle]->masks) {
+      least = std::min(least, factor);
+      continue;
+    }
+    const double cycles = failures / (units_ * cycles_.at_work[cycle] + 0.25);
+    const double work = full_step_s_[cycle];
+    least = std::min(least, work + (factor - work) * faults::least_left(cycles));
+  }
+  return least;
+}
+
+std::size_t UnitKernel::length_of(double failures) {
+  if (!(failures >= 1)) return 0;
+  constexpr auto kLast = static_cast<int>(kLengths) - 1;
+  return std::isfinite(failures) ? static_cast<std::size_t>(std::min(kLast, std::ilogb(failures) + 1))
+                                 : kLengths - 1;
+}
+
+double UnitKernel::least_failures(std::size_t length) {
+  return length == 0 ? 0 : std::ldexp(1.0, static_cast<int>(length) - 1);
 }
 
 double UnitKernel::work_from_scratch(std::size_t rate, std::size_t spare, double time_s) const {

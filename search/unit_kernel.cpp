@@ -48,6 +48,7 @@ UnitKernel::UnitKernel(const BlockSetup& setup, const ProtectionLists& protectio
        {&work_rate_, &patch_steps_, &shared_, &shared_twice_, &patch_rate_, &again_, &again_twice_,
         &most_shared_, &last_patch_s_, &last_again_s_, &left_share_, &full_step_s_, &seconds_, &gained_})
     array->resize(cycles_.source.size());
+  lay_out_late();
   if (chance_) {
     for (auto* array : {&stay_steps_, &up_steps_, &step_squares_, &before_, &steps_before_})
       array->resize(cycles_.source.size());
@@ -69,6 +70,7 @@ std::size_t UnitKernel::bytes() const {
         &cycles_.class_squares, &times_})
     bytes += bytes_of(*array);
   bytes += 19 * bytes_of(work_rate_);  // and the other sums
+  bytes += 11 * bytes_of(cycles_.ends) + 6 * bytes_of(first_);
   for (const Rate& rate : rates_)
     bytes += sizeof(rate) + (chance_ ? 11 : 5) * bytes_of(rate.failure_rate) +
              bytes_of(rate.from_scratch, rate.rejoining);
@@ -208,6 +210,51 @@ void UnitKernel::lay_out_classes() {
   }
 }
 
+void UnitKernel::lay_out_late() {
+  const std::size_t n = cycles_.source.size();
+  for (const auto& table : cycles_.table) masking_ |= table->masks;
+  if (!masking_) return;
+  for (auto* array : {&mean_step_s_, &first_, &more_, &first_lag_, &first_inverse_, &settled_})
+    array->resize(n);
+  for (const faults::CycleColumn* column : cycles_.source) {
+    const faults::LateCosts& late = column->late;
+    cycles_.at_work.push_back(late.at_work);
+    cycles_.at_work_inverse.push_back(late.at_work_inverse);
+    cycles_.others.push_back(late.others);
+    cycles_.first_stacks.push_back(late.first_stacks);
+    cycles_.settled.push_back(late.settled);
+    cycles_.further.push_back(late.further.cycles);
+    cycles_.further_inverse.push_back(late.further.inverse);
+    cycles_.further_sharp.push_back(late.further.sharp);
+    cycles_.ends.push_back(late.ends.cycles);
+    cycles_.ends_inverse.push_back(late.ends.inverse);
+    cycles_.ends_sharp.push_back(late.ends.sharp);
+  }
+}
+
+LateArrays UnitKernel::late(std::size_t first) const {
+  return {.at_work = cycles_.at_work.data() + first,
+          .at_work_inverse = cycles_.at_work_inverse.data() + first,
+          .others = cycles_.others.data() + first,
+          .first_stacks = cycles_.first_stacks.data() + first,
+          .settled = cycles_.settled.data() + first,
+          .further = cycles_.further.data() + first,
+          .further_inverse = cycles_.further_inverse.data() + first,
+          .further_sharp = cycles_.further_sharp.data() + first,
+          .ends = cycles_.ends.data() + first,
+          .ends_inverse = cycles_.ends_inverse.data() + first,
+          .ends_sharp = cycles_.ends_sharp.data() + first};
+}
+
+LateSumArrays UnitKernel::late_sums(std::size_t first) {
+  return {.mean_step_s = mean_step_s_.data() + first,
+          .first = first_.data() + first,
+          .more = more_.data() + first,
+          .first_lag = first_lag_.data() + first,
+          .first_inverse = first_inverse_.data() + first,
+          .settled = settled_.data() + first};
+}
+
 UnitKernel::Rate UnitKernel::rate_terms(const BlockSetup& setup, std::size_t group, const NodeFailures& node,
                                         std::int64_t state_copies,
                                         const std::vector<faults::CycleSums>& unstepped,
@@ -298,6 +345,8 @@ void UnitKernel::set_step(const faults::StepModel& step, double steps) {
   step_ = step;
   step_s_ = step.fixed_s + step.per_stack_s;
   sum_cycles(classes(), step.fixed_s, step.per_stack_s, sums(0));
+  if (masking_)
+    sum_late(cycles_.source.size(), late(0), sums(0), step.per_stack_s / step_s_, step_s_, late_sums(0));
   if (!chance_) return;
   const SpreadClassArrays spreads = {.stay = cycles_.class_stay.data(),
                                      .passage = cycles_.class_passage.data(),
@@ -344,9 +393,15 @@ void UnitKernel::run(std::size_t rate_class) {
   rate_ = rate_class;
   const Rate& rate = rates_[rate_class];
   const Group& group = groups_[rate.group];
-  for (const Run& run : group.runs)
-    run_times(run.count, sums(run.cycle), arrays_of(rate, run.column - group.first), steps_,
-              times_.data() + run.column);
+  for (const Run& run : group.runs) {
+    const RateArrays rates = arrays_of(rate, run.column - group.first);
+    double* times = times_.data() + run.column;
+    if (masking_)
+      run_parts_times(run.count, sums(run.cycle), late(run.cycle), late_sums(run.cycle), rates, steps_,
+                      times);
+    else
+      run_times(run.count, sums(run.cycle), rates, steps_, times);
+  }
   for (std::size_t j = 0; j < scratch_times_.size(); ++j)
     scratch_times_[j] = faults::time_to_train_from_scratch(units_, rate.from_scratch[j], step_s_, steps_);
   for (std::size_t j = 0; j < rejoining_times_.size(); ++j)

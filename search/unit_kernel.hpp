@@ -48,9 +48,15 @@ class UnitKernel {
   void best_times(std::size_t spare, std::vector<ProtectionTime>& best) const;
 
   // For each cell (rate, spares class) the least time over work, steps times T(1), among its protections that
-  // do not start over, for steps with T(c) >= T(1) (1 + stack_share (c - 1)); infinity if there are none.
-  // Uses up the step.
+  // do not start over, for steps with T(c) >= T(1) (1 + stack_share (c - 1)); infinity if there are none. By
+  // cell, kLengths times: of runs of any length, ..., of runs that see least_failures(length) or more. Uses
+  // up the step.
   void least_factors(double stack_share, std::vector<double>& of_cell);
+
+  // Of runs whose work sees `failures` of the whole system: where its factor is among a cell's.
+  static constexpr std::size_t kLengths = 21;
+  static std::size_t length_of(double failures);
+  static double least_failures(std::size_t length);
   // Work that takes `time_s` under the protections of a cell that start over at every failure, the quickest
   // of them; 0 if there are none.
   double work_from_scratch(std::size_t rate, std::size_t spare, double time_s) const;
@@ -95,6 +101,9 @@ class UnitKernel {
         last_crowding;
     // By class of stacks, then cycle; classes that a cycle lacks hold zeros.
     std::vector<double> class_stacks, class_dwell, class_failures, class_crowding, class_entered;
+    // Only where some mask failures: faults::LateCosts.
+    std::vector<double> at_work, at_work_inverse, others, first_stacks, settled, further, further_inverse,
+        further_sharp, ends, ends_inverse, ends_sharp;
     // Only where times must hold with a probability.
     std::vector<double> dwell, up_squares, class_stay, class_passage, class_squares;
   };
@@ -128,12 +137,16 @@ class UnitKernel {
   ClassArrays classes() const;
   SumArrays sums(std::size_t first);
   SpreadSumArrays spread_sums(std::size_t first);
+  LateArrays late(std::size_t first) const;
+  LateSumArrays late_sums(std::size_t first);
+  void lay_out_late();
   void hold(const Rate& rate);
   static RateArrays arrays_of(const Rate& rate, std::size_t first);
   faults::CycleRate cycle_rate(const Rate& rate, std::size_t column) const;
   const Segment& segment(std::size_t rate, std::size_t spare) const {
     return groups_[rates_[rate].group].segments[spare];
   }
+  double least_factor(const Segment& segment, double failures) const;
   bool surely_progresses(const Rate& rate, std::size_t column, double most_step_s) const;
   double most_step_s(const Rate& rate, std::size_t column) const;
   bool is_struck(const Rate& rate) const {
@@ -160,6 +173,8 @@ class UnitKernel {
   std::vector<double> work_rate_, patch_steps_, shared_, shared_twice_, patch_rate_, again_, again_twice_;
   std::vector<double> most_shared_, last_patch_s_, last_again_s_, left_share_;
   std::vector<double> full_step_s_, seconds_, gained_;
+  std::vector<double> mean_step_s_, first_, more_, first_lag_, first_inverse_, settled_;
+  bool masking_ = false;  // some of the columns
   std::vector<double> stay_steps_, up_steps_, step_squares_, before_, steps_before_;
   std::vector<double> times_;  // by column
   faults::StepModel step_;

@@ -94,16 +94,6 @@ std::vector<std::string> front_warnings(std::span<const PlanRow> rows) {
         fmt::format("{} of {} plans are struck by a failure every {:g} steps or less: their times, "
                     "by which the search orders them, are rough (explain gives them more precisely).",
                     struck, rows.size(), kFewestSteps));
-  const auto brief = std::count_if(rows.begin(), rows.end(), [](const PlanRow& row) {
-    const double cycles = row.outcome.spread.cycles;
-    return faults::masks_failures(row.plan.protection) && cycles > 0 && cycles < kFewestCycles;
-  });
-  if (brief > 0)
-    warnings.push_back(
-        fmt::format("{} of {} plans mask failures and see fewer than {:g} global restarts: their times, by "
-                    "which the search orders them, are those of longer runs and may be too long (explain "
-                    "gives them more precisely).",
-                    brief, rows.size(), kFewestCycles));
   return warnings;
 }
 

@@ -106,9 +106,9 @@ TEST_CASE("SPARe with two groups by hand") {
   const double steps_a_cycle = mtbf * (0.5 / 6.5 + 1 / 12.5) - (6 + 1) / 12.5 + 0.5 * (1 - 6.5 / 12.5);
   const double up = 1.5 * mtbf;
   const double s = std::sqrt(2 * 10 / up);
-  const RunTime run = run_time(table, kStep, {mtbf, 900, 10, 0.8, 0.2}, 1e6);
+  const RunTime run = run_time(table, kStep, {mtbf, 900, 10, 0.8, 0.2}, kManySteps);
   CHECK(run.time_s ==
-        doctest::Approx(1e6 * (up + 900) / (steps_a_cycle * (1 - s / 2) * (1 - s / 2))).epsilon(1e-6));
+        doctest::Approx(kManySteps * (up + 900) / (steps_a_cycle * (1 - s / 2) * (1 - s / 2))).epsilon(1e-6));
 }
 
 TEST_CASE("a voluntary restart loses no work") {
@@ -145,9 +145,10 @@ TEST_CASE("elastic shrinking has the optimum that its small-loss form predicts")
   const double mtbf = 20'000;
   Protection protection{Scheme::kElastic};
   protection.k_max = -1;
-  const RunTime run = run_time(cycle_table(n, protection, {}), {0, 1}, {n * mtbf, 900, 100, 0, 0}, 1e6);
+  const RunTime run =
+      run_time(cycle_table(n, protection, {}), {0, 1}, {n * mtbf, 900, 100, 0, 0}, kManySteps);
   const double a = std::sqrt(2 * 1000 / (mtbf * static_cast<double>(n)));
-  CHECK(run.time_s / 1e6 == doctest::Approx(1 + a + a * a / 3 + 1 / mtbf).epsilon(5e-4));
+  CHECK(run.time_s / kManySteps == doctest::Approx(1 + a + a * a / 3 + 1 / mtbf).epsilon(5e-4));
   CHECK(run.k_max == doctest::Approx(a * static_cast<double>(n)).epsilon(0.25));
 }
 

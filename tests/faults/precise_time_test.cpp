@@ -66,8 +66,9 @@ TEST_CASE("closed forms meet the simulated time within the noise of the simulati
       const PreciseTime closed = precise_time(setup);
       REQUIRE(std::isfinite(closed.time_s));
       const double fast = run_time(cycle_table(c.n, c.protection, law_in(c.law, setup.environment)),
-                                   setup.step, setup.environment, 1)
-                              .time_s;
+                                   setup.step, setup.environment, kManySteps)
+                              .time_s /
+                          kManySteps;
       setup.checkpoint_every = closed.checkpoint_every;
       setup.steps =
           static_cast<std::int64_t>(std::min(400'000.0, std::max(20'000.0, 200 * closed.saved_steps)));
@@ -110,7 +111,7 @@ TEST_CASE("the search's form is within 1 % of simulated runs at five steps per M
       if ((c.law.weibull_shape != 1) != clustered) continue;
       Simulation setup = setup_of(c, 5);
       const CycleTable table = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
-      const double form_s = run_time(table, setup.step, setup.environment, 1).time_s;
+      const double form_s = run_time(table, setup.step, setup.environment, kManySteps).time_s / kManySteps;
       setup.checkpoint_every = std::max<std::int64_t>(
           c.protection.k_max > 0 ? 0 : 1, best_checkpoint_steps(table, setup.step, setup.environment));
       setup.steps = 30'000;
@@ -176,10 +177,10 @@ TEST_CASE("plans that mask failures are evaluated down to two steps per MTBF") {
   for (const Case& c : cases()) {
     Simulation setup = setup_of(c, 2.001);
     const CycleTable table = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
-    CHECK(std::isfinite(run_time(table, setup.step, setup.environment, 1).time_s));
+    CHECK(std::isfinite(run_time(table, setup.step, setup.environment, 1e6).time_s));
     setup = setup_of(c, 1.999);
     const CycleTable struck = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
-    CHECK(std::isinf(run_time(struck, setup.step, setup.environment, 1).time_s) == struck.masks);
+    CHECK(std::isinf(run_time(struck, setup.step, setup.environment, 1e6).time_s) == struck.masks);
   }
 }
 
@@ -196,6 +197,7 @@ TEST_CASE("runs of few cycles, which start with all units, take the time of simu
     double sum = 0;
     double noise = 0;
     double long_run = 0;
+    double searched = 0;
     for (const Case& c : short_cases) {
       Simulation setup = setup_of(c, 100);
       setup.environment.restart_s = 40;
@@ -213,11 +215,16 @@ TEST_CASE("runs of few cycles, which start with all units, take the time of simu
       CHECK(std::abs(error) < 0.006 + 3.5 * simulated.standard_error / simulated.value);
       sum += std::abs(error);
       noise += simulated.standard_error / simulated.value;
+      const CycleTable table = cycle_table(c.n, c.protection, law_in(c.law, setup.environment));
+      const double searched_s =
+          run_time(table, setup.step, setup.environment, static_cast<double>(setup.steps)).time_s;
+      searched += std::abs(searched_s / simulated.value - 1);
       long_run += std::abs(mean.time_s / 1e6 * static_cast<double>(setup.steps) / simulated.value - 1);
     }
     const double n = 0.01 * static_cast<double>(short_cases.size());
-    MESSAGE("| ", cycles, " | ", sum / n, " | ", long_run / n, " | ", noise / n, " |");
+    MESSAGE("| ", cycles, " | ", sum / n, " | ", searched / n, " | ", long_run / n, " | ", noise / n, " |");
     CHECK(sum / n < 0.3 + 1.5 * noise / n);
+    CHECK(searched / n < 0.5 + 1.5 * noise / n);
   }
 }
 

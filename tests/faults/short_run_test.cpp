@@ -14,6 +14,10 @@ using namespace trainfront::faults;
 
 namespace {
 
+double steps_of(const Simulation& system) {
+  return static_cast<double>(system.steps);
+}
+
 double between(Random& random, double low, double high) {
   return low * std::pow(high / low, random.uniform());
 }
@@ -89,6 +93,10 @@ TEST_CASE("runs of few steps and few cycles take the time of simulated ones, and
     double up_error = 0;
     double noise = 0;
     double bias = 0;
+    double searched = 0;  // by the search's form, and by its mean over long runs
+    double long_run = 0;
+    double searched_noise = 0;
+    int searched_count = 0;
     int count = 0;
     for (int i = 0; i < kSystems; ++i) {
       Random random(11, static_cast<std::uint64_t>(i));
@@ -130,6 +138,19 @@ TEST_CASE("runs of few steps and few cycles take the time of simulated ones, and
       CAPTURE(system.steps);
       CAPTURE(own_noise);
       CHECK(std::abs(own_error) < 0.015 + 4 * own_noise);
+      const CycleTable table =
+          cycle_table(system.units, system.protection, law_in(system.law, system.environment));
+      if (table.masks && system.steps >= 100) {
+        const double searched_s = run_time(table, system.step, system.environment, steps_of(system)).time_s;
+        const double long_s = run_time(table, system.step, system.environment, kManySteps).time_s /
+                              kManySteps * steps_of(system);
+        searched += std::abs(searched_s / simulated.value - 1);
+        long_run += std::abs(long_s / simulated.value - 1);
+        searched_noise += own_noise;
+        ++searched_count;
+        CHECK(searched_s <= long_s * (1 + 1e-12));
+        CHECK(std::abs(searched_s / simulated.value - 1) < 0.05 + 4 * own_noise);
+      }
       error += std::abs(own_error);
       bias += own_error;
       noise += own_noise;
@@ -139,6 +160,13 @@ TEST_CASE("runs of few steps and few cycles take the time of simulated ones, and
     const double n = 0.01 * count;
     MESSAGE("| ", std::string(kind.name), " | ", error / n, " | ", bias / n, " | ", up_error / n, " | ",
             noise / n, " |");
+    const double some = 0.01 * searched_count;
+    MESSAGE("search: | ", std::string(kind.name), " | ", searched_count, " | ", searched / some, " | ",
+            long_run / some, " | ", searched_noise / some, " |");
+    CHECK(searched_count > 5);
+    // The gaps of a law that clusters are in the first failure's time, and in it alone, for exponential ones.
+    const double clusters = kind.law.weibull_shape != 1 ? 0.5 : 0;
+    CHECK(searched / some < 0.5 + clusters + 1.2 * searched_noise / some);
     CHECK(count > kSystems / 2);
     // Of a normal error the mean size is 0.8 deviations.
     CHECK(error / n < 0.3 + noise / n);
