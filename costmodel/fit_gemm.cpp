@@ -24,17 +24,20 @@ std::vector<GemmSample> thinned(const std::vector<GemmSample>& samples, std::siz
   return some;
 }
 
+// Beyond these, constants that the samples leave open change no time.
+constexpr double kMostNorm = 100, kMostSize = 1e9;
+
 // Constants as free numbers: factors as logarithms, the exponent as a logit.
 GemmFit with_parameters(const GemmFit& start, const std::vector<double>& x) {
   GemmFit fit = start;
   fit.flops_per_s *= std::exp(x[0]);
   fit.bytes_per_s *= std::exp(x[1]);
-  fit.norm = 1 + std::exp(x[2]);
+  fit.norm = std::min(1 + std::exp(x[2]), kMostNorm);
   fit.launch_s = std::exp(x[3]);
   fit.occupancy_exponent = 1 / (1 + std::exp(-x[4]));
-  fit.k_half = std::exp(x[5]);
-  fit.tile_half = std::exp(x[6]);
-  fit.k_split = std::exp(x[7]);
+  fit.k_half = std::min(std::exp(x[5]), kMostSize);
+  fit.tile_half = std::min(std::exp(x[6]), kMostSize);
+  fit.k_split = std::min(std::exp(x[7]), kMostSize);
   return fit;
 }
 

@@ -69,10 +69,16 @@ NetworkFit fit_to(const Hardware& hardware, const std::vector<CollectiveSample>&
 
 bool runs_over_its_fabric(const Hardware& hardware, const std::vector<CollectiveSample>& samples) {
   constexpr double kLarge = 16 << 20;
+  Hardware stated = hardware;
+  stated.device.profile.network = {};
+  stated.network.latency_scale = 1;
+  stated.network.efficiency = 1;
   std::vector<double> ratios;
   for (const CollectiveSample& sample : samples) {
     if (sample.bytes < kLarge) continue;
-    ratios.push_back(sample.seconds / predict(hardware, {.latency_scale = 1, .efficiency = 1}, sample));
+    stated.network.nic_bytes_per_s = sample.nic_bytes_per_s;
+    ratios.push_back(sample.seconds /
+                     collective_time(stated, sample.collective, sample.bytes, sample.placement).seconds);
   }
   return ratios.empty() || median_of(std::move(ratios)) < kFarOff;
 }

@@ -127,10 +127,13 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
   const Network& network = hardware.network;
   const NetworkFit& measured = hardware.device.profile.network;
   const bool is_measured = measured.latency_scale > 0 && measured.kind == network.kind;
-  const double efficiency = is_measured ? measured.efficiency : network.efficiency;
-  const double nic_rate =
-      network.nic_bytes_per_s *
-      (network.rdma || is_measured ? 1 : kernel_share(network.nic_bytes_per_s * hardware.gpus_per_node));
+  // What the kernel's TCP leaves of the line, sends and receives meet as well. Where it was measured, the
+  // ring's efficiency holds it.
+  const double kernel = network.rdma  ? 1
+                        : is_measured ? std::min(1.0, measured.efficiency / network.efficiency)
+                                      : kernel_share(network.nic_bytes_per_s * hardware.gpus_per_node);
+  const double efficiency = is_measured ? measured.efficiency / kernel : network.efficiency;
+  const double nic_rate = network.nic_bytes_per_s * kernel;
   const Group group{.ranks = static_cast<double>(placement.ranks),
                     .domains = static_cast<double>(placement.domains),
                     .per_domain = static_cast<double>(placement.per_domain),

@@ -178,6 +178,11 @@ void add_calibrate(CLI::App& app, Invocation& chosen) {
       ->required();
   command->add_option("--device", options->device, "The device they were measured on")->required();
   command->add_option("-o,--output", options->output, "Profile to write (default: DEVICE.toml)");
+  command
+      ->add_option(
+          "--catalog", options->catalogs,
+          "Put this file (devices of your own, their profiles) over the shipped catalogue; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--reference", options->references,
                       "Part of a source's name: a harness that the profile stands for");
   command->add_option("--relative", options->relative,

@@ -42,9 +42,10 @@ std::string device_of_spelling(const Catalog& catalog, std::string_view gpu) {
 }
 
 DeviceResolver device_resolver(const Catalog& catalog) {
-  return [&catalog](std::string_view gpu) -> const costmodel::Device* {
+  return [&catalog](std::string_view gpu) -> MeasuredDevice {
     const DeviceEntry* entry = catalog.find_device(device_of_spelling(catalog, gpu));
-    return entry == nullptr ? nullptr : &entry->device;
+    if (entry == nullptr) return {};
+    return {&entry->device, entry->domain_gpus};
   };
 }
 

@@ -9,6 +9,7 @@ namespace trainfront::inputs {
 namespace {
 
 constexpr int kRackGpus = 72;
+constexpr int kMostOfAServer = 16;  // GPUs on one scale-up fabric that are no rack yet (DGX-2)
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -78,14 +79,18 @@ std::string_view network_kind_of_fabric(std::string_view fabric) {
   return {};
 }
 
-MeasuredFabric read_fabric(std::string_view fabric, int ranks, int nodes) {
+int node_gpus_of_fabric(std::string_view fabric) {
+  constexpr int kUsual = 8;
+  const std::size_t at = fabric.find("-GPU node");
+  const double stated = at == std::string_view::npos ? 0 : number_before(fabric, at);
+  return stated > 0 ? static_cast<int>(std::min(stated, 1e6)) : kUsual;
+}
+
+MeasuredFabric read_fabric(std::string_view fabric, int ranks, int nodes, int domain_gpus) {
   MeasuredFabric read;
   read.pairwise = contains(fabric, "pairwise");
 
-  double node_gpus = 8;
-  if (const std::size_t at = fabric.find("-GPU node"); at != std::string_view::npos) {
-    if (const double stated = number_before(fabric, at); stated > 0) node_gpus = stated;
-  }
+  const double node_gpus = node_gpus_of_fabric(fabric);
   // "8x400Gb/s": cards of a node times the rate of one.
   if (const std::size_t unit = fabric.find("Gb/s"); unit != std::string_view::npos) {
     const double gigabits = number_before(fabric, unit);
@@ -95,7 +100,13 @@ MeasuredFabric read_fabric(std::string_view fabric, int ranks, int nodes) {
   }
 
   int domains = nodes;
-  if (contains(fabric, "NVL72")) domains = (ranks + kRackGpus - 1) / kRackGpus;
+  if (contains(fabric, "NVL72")) {
+    domains = (ranks + kRackGpus - 1) / kRackGpus;
+  } else if (nodes > 1 && domain_gpus > kMostOfAServer) {
+    read.taken_for_a_rack = read.nic_bytes_per_s <= 0 && ranks <= domain_gpus;
+    read.taken_for_nodes = read.nic_bytes_per_s > 0;
+    if (read.taken_for_a_rack) domains = 1;
+  }
   domains = std::clamp(domains, 1, std::max(1, ranks));
   read.placement = {ranks, domains, ranks / domains};
   read.domain_bytes_per_s = read.nic_bytes_per_s * std::max<double>(node_gpus, read.placement.per_domain);

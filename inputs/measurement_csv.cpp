@@ -39,7 +39,8 @@ std::optional<Precision> precision_of(std::string_view text) {
   return std::nullopt;
 }
 
-void add_gemm(MeasurementRecord& record, const Device& device, Measurements& measurements) {
+void add_gemm(MeasurementRecord& record, const MeasuredDevice& measured, Measurements& measurements) {
+  const Device& device = *measured.device;
   const std::string name = record.text("precision");
   costmodel::GemmSample sample{.m = record.number("m"),
                                .n = record.number("n"),
@@ -57,7 +58,8 @@ void add_gemm(MeasurementRecord& record, const Device& device, Measurements& mea
   samples.gemm.push_back(sample);
 }
 
-void add_attention(MeasurementRecord& record, const Device& device, Measurements& measurements) {
+void add_attention(MeasurementRecord& record, const MeasuredDevice& measured, Measurements& measurements) {
+  const Device& device = *measured.device;
   costmodel::AttentionSample sample;
   sample.shape = {.batch = record.number("batch"),
                   .queries = record.number("seq_q"),
@@ -107,7 +109,8 @@ std::optional<MemoryBound> memory_bound_of(std::string_view op) {
   return other->kind;
 }
 
-void add_elementwise(MeasurementRecord& record, const Device& device, Measurements& measurements) {
+void add_elementwise(MeasurementRecord& record, const MeasuredDevice& measured, Measurements& measurements) {
+  const Device& device = *measured.device;
   const std::string op = record.text("op");
   const std::optional<MemoryBound> kind = memory_bound_of(op);
   if (!kind) return static_cast<void>(++measurements.not_modelled["elementwise " + op]);
@@ -120,7 +123,8 @@ void add_elementwise(MeasurementRecord& record, const Device& device, Measuremen
   samples.memory_bound.push_back(sample);
 }
 
-void add_collective_record(MeasurementRecord& record, const Device& device, Measurements& measurements) {
+void add_collective_record(MeasurementRecord& record, const MeasuredDevice& measured,
+                           Measurements& measurements) {
   const std::string op = record.text("op"), source = record.text("source");
   costmodel::CollectiveSample sample;
   sample.placement.ranks = static_cast<int>(record.number("n_gpus"));
@@ -143,11 +147,12 @@ void add_collective_record(MeasurementRecord& record, const Device& device, Meas
                                       costmodel::link_passes(sample.collective, sample.placement.ranks) /
                                       sample.seconds * 1e-9);
   if (!record.is_good()) return;
-  add_collective(sample, record.text("fabric"), nodes, source, device, record.at("time_us"), measurements,
+  add_collective(sample, record.text("fabric"), nodes, source, measured, record.at("time_us"), measurements,
                  record.contradicted());
 }
 
-void add_mamf(MeasurementRecord& record, const Device& device, Measurements& measurements) {
+void add_mamf(MeasurementRecord& record, const MeasuredDevice& measured, Measurements& measurements) {
+  const Device& device = *measured.device;
   SustainedRate rate{.m = record.number("best_m"),
                      .n = record.number("best_n"),
                      .k = record.number("best_k"),
@@ -172,7 +177,7 @@ void add_mamf(MeasurementRecord& record, const Device& device, Measurements& mea
 struct Table {
   std::array<std::string_view, 4> columns;  // that only it has
   std::string_view gpu_column;
-  void (*add)(MeasurementRecord&, const Device& device, Measurements&);
+  void (*add)(MeasurementRecord&, const MeasuredDevice&, Measurements&);
 };
 constexpr std::array<Table, 5> kTables{
     {{{"m", "n", "k", "time_us"}, "gpu", add_gemm},
@@ -227,14 +232,14 @@ void read_measurement_csv(const std::string& file, std::string text, const Devic
       }
       ++measurements.rows;
       const std::string gpu(csv[gpu_column]);
-      const Device* device = resolve(gpu);
-      if (device == nullptr) {
+      const MeasuredDevice measured = resolve(gpu);
+      if (measured.device == nullptr) {
         ++measurements.not_modelled["gpu " + gpu + " is not in the catalogue"];
         continue;
       }
       ++rows;
       MeasurementRecord record(csv, faults, contradicted);
-      table->add(record, *device, measurements);
+      table->add(record, measured, measurements);
     }
     contradicted.finish(rows, measurements);
   } catch (const CsvError& error) {

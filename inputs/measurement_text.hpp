@@ -23,9 +23,10 @@ bool looks_like_nccl_log(std::string_view text);
 int source_index(costmodel::Samples& samples, const std::string& source);
 
 // Adds a collective's time; counts it as not modelled where the fabric is none of the device's, and as
-// contradicted where it is faster than links and cards allow. `row` says where it stands.
+// contradicted where it is faster than links and cards allow. Ranks on several nodes of a device that comes
+// in racks share a rack where they can and no network is stated; a note says so. `row` says where it stands.
 void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
-                    const std::string& source, const costmodel::Device& device, const Fault& row,
+                    const std::string& source, const MeasuredDevice& measured, const Fault& row,
                     Measurements& measurements, ContradictedRows& contradicted);
 
 }  // namespace trainfront::inputs

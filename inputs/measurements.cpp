@@ -1,5 +1,6 @@
 #include "inputs/measurements.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "costmodel/data_sheet_limits.hpp"
 #include "inputs/csv.hpp"
@@ -64,6 +66,10 @@ int index_of(std::vector<std::string>& names, const std::string& name) {
   return index;
 }
 
+void add_once(std::string note, std::vector<std::string>& notes) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
 }  // namespace
 
 int source_index(costmodel::Samples& samples, const std::string& source) {
@@ -71,9 +77,23 @@ int source_index(costmodel::Samples& samples, const std::string& source) {
 }
 
 void add_collective(costmodel::CollectiveSample sample, std::string_view fabric, int nodes,
-                    const std::string& source, const costmodel::Device& device, const Fault& row,
+                    const std::string& source, const MeasuredDevice& measured, const Fault& row,
                     Measurements& measurements, ContradictedRows& contradicted) {
-  const MeasuredFabric read = read_fabric(fabric, sample.placement.ranks, nodes);
+  const costmodel::Device& device = *measured.device;
+  const MeasuredFabric read = read_fabric(fabric, sample.placement.ranks, nodes, measured.domain_gpus);
+  if (read.taken_for_a_rack || read.taken_for_nodes) {
+    const std::string where =
+        fmt::format("{}: {} ranks on {} nodes of {}", row.file, sample.placement.ranks, nodes, device.id);
+    add_once(
+        read.taken_for_a_rack
+            ? fmt::format("{} are taken for one scale-up domain, which holds {}; name the network's cards in "
+                          "the fabric if they went over it",
+                          where, measured.domain_gpus)
+            : fmt::format("{} are taken for a scale-up domain a node, as the fabric names a network alone; "
+                          "name NVL72 in it if racks of {} were one domain each",
+                          where, measured.domain_gpus),
+        measurements.notes);
+  }
   sample.placement = read.placement;
   sample.nic_bytes_per_s = read.nic_bytes_per_s;
   if (read.pairwise) {

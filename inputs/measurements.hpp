@@ -41,8 +41,16 @@ struct Measurements {
   std::vector<Fault> refused;
 };
 
-// The device that a file spells so, which outlives the call; null: not known.
-using DeviceResolver = std::function<const costmodel::Device*(std::string_view)>;
+// What the catalogue says of a device that a file names; it outlives the reading. Null: not known.
+struct MeasuredDevice {
+  MeasuredDevice(const costmodel::Device* known = nullptr, int gpus = 0) : device(known), domain_gpus(gpus) {}
+
+  const costmodel::Device* device;
+  int domain_gpus;  // GPUs on one scale-up fabric; 0: not known
+};
+
+// The device that a file spells so.
+using DeviceResolver = std::function<MeasuredDevice(std::string_view)>;
 
 // Adds a file: a tidy CSV (gemm, attention, elementwise, collectives, mamf; the header tells which), the
 // standard output of nccl-tests, or a Chrome trace of PyTorch's profiler (plain or gzip). Lines that cannot

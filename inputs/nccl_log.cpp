@@ -192,14 +192,14 @@ class LogReader {
       measurements_.notes.push_back(fmt::format("{}: {} nodes, assuming 8 GPUs each", file_, nodes));
     }
     const std::string gpu = defaults_.gpu.empty() ? heading.gpu : defaults_.gpu;
-    const costmodel::Device* device = resolve_(gpu);
-    if (device == nullptr)
+    const MeasuredDevice measured = resolve_(gpu);
+    if (measured.device == nullptr)
       return faults_.add(fault(line, "GPU not in the catalogue", gpu,
                                "gpu=NAME in " + file_ + ".meta, of the catalogue's devices"));
-    for (const NcclRow& row : rows) add(row, *collective, ranks, nodes, *device);
+    for (const NcclRow& row : rows) add(row, *collective, ranks, nodes, measured);
   }
 
-  void add(const NcclRow& row, Collective collective, int ranks, int nodes, const costmodel::Device& device) {
+  void add(const NcclRow& row, Collective collective, int ranks, int nodes, const MeasuredDevice& measured) {
     ++measurements_.rows;
     if (row.bytes <= 0) return;
     if (row.sums_integers) return static_cast<void>(++measurements_.not_modelled["sums of integers"]);
@@ -219,7 +219,7 @@ class LogReader {
         .collective = collective, .bytes = row.bytes, .seconds = time_us * 1e-6};
     sample.placement.ranks = ranks;
     add_collective(sample, defaults_.fabric, nodes, "nccl-tests " + file_.substr(file_.find_last_of('/') + 1),
-                   device, place, measurements_, contradicted_);
+                   measured, place, measurements_, contradicted_);
   }
 
   const std::string& file_;

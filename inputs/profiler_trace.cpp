@@ -104,8 +104,8 @@ void read_events(const std::string& file, std::string_view text, const Measureme
   }
   if (kernels == 0) measurements.notes.push_back(fmt::format("{}: no NCCL kernels in it", file));
   if (least.empty()) return;
-  const costmodel::Device* device = resolve(gpu);
-  if (device == nullptr) {
+  const MeasuredDevice measured = resolve(gpu);
+  if (measured.device == nullptr) {
     return faults.add({file,
                        {},
                        "",
@@ -129,7 +129,7 @@ void read_events(const std::string& file, std::string_view text, const Measureme
                     "",
                     "",
                     ""};
-    add_collective(sample, defaults.fabric, nodes, source, *device, row, measurements, contradicted);
+    add_collective(sample, defaults.fabric, nodes, source, measured, row, measurements, contradicted);
   }
   contradicted.finish(least.size(), measurements);
 }

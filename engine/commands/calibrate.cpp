@@ -7,6 +7,7 @@
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "engine/atomic_file.hpp"
+#include "engine/commands/catalog_with.hpp"
 #include "engine/commands/measurement_notes.hpp"
 #include "engine/commands/profile_fit.hpp"
 #include "engine/commands/sheet_check.hpp"
@@ -37,8 +38,15 @@ const inputs::DeviceEntry& find_device(const inputs::Catalog& catalog, const std
   const std::vector<std::string> known = catalog.device_ids();
   const std::string meant = inputs::nearest(name, known);
   throw UsageError(
-      fmt::format("--device: {} is not in the catalogue; {}", inputs::in_quotes(name),
+      fmt::format("--device: {} is not in the catalogue; {}; --catalog FILE adds devices of your own",
+                  inputs::in_quotes(name),
                   meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
+}
+
+std::vector<costmodel::Network> networks_of(const inputs::Catalog& catalog) {
+  std::vector<costmodel::Network> networks;
+  for (const inputs::NetworkEntry& entry : catalog.networks) networks.push_back(entry.network);
+  return networks;
 }
 
 void say_other_devices(const inputs::Measurements& measurements, const std::string& id) {
@@ -124,7 +132,7 @@ void print_table(const ProfileFit& fit, const std::string& output) {
 }  // namespace
 
 int run_calibrate(const CalibrateOptions& options) {
-  const inputs::Catalog catalog = inputs::builtin_catalog();
+  const inputs::Catalog catalog = catalog_with(options.catalogs);
   const inputs::DeviceEntry& entry = find_device(catalog, options.device);
   const std::string output = options.output.empty() ? entry.device.id + ".toml" : options.output;
   check_output_place(output, "-o");
@@ -138,7 +146,7 @@ int run_calibrate(const CalibrateOptions& options) {
                                              .nodes = options.nodes};
   const auto resolve = [&, known = inputs::device_resolver(catalog)](std::string_view gpu) {
     // A log that names no GPU was run on the device that is calibrated.
-    return gpu.empty() ? &entry.device : known(gpu);
+    return gpu.empty() ? inputs::MeasuredDevice(&entry.device, entry.domain_gpus) : known(gpu);
   };
   std::vector<std::string> profiles;
   for (const std::string& file : options.files) {
@@ -166,7 +174,9 @@ int run_calibrate(const CalibrateOptions& options) {
   const costmodel::Samples& samples = measurements.samples[start.id];
   refuse_far_too_slow(start, samples);
   ProfileFit fit = fit_profile(start, samples, measurements.sustained[start.id],
-                               {.references = options.references, .fabrics = measurements.stated_fabrics});
+                               {.references = options.references,
+                                .fabrics = measurements.stated_fabrics,
+                                .networks = networks_of(catalog)});
   for (std::string& note : far_below_sheet(fit.device, samples)) fit.notes.push_back(std::move(note));
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty() && options.relative.empty()) {

@@ -7,8 +7,9 @@ namespace trainfront::engine {
 
 struct CalibrateOptions {
   std::vector<std::string> files;
-  std::string device;  // id or another spelling
-  std::string output;  // profile to write; empty: DEVICE.toml
+  std::vector<std::string> catalogs;  // laid over the shipped one: devices of the user's own, their profiles
+  std::string device;                 // id or another spelling
+  std::string output;                 // profile to write; empty: DEVICE.toml
   // Parts of sources' names: the harnesses that the profile stands for, where they measured something.
   std::vector<std::string> references;
   std::string relative;    // a measured device: what the files do not measure is scaled from its profile

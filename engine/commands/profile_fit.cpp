@@ -125,7 +125,8 @@ void fit_memory_bounds(const Samples& samples, const std::vector<bool>& preferre
 
 // What was measured on one fabric; latency_scale is 0 where too little was.
 costmodel::NetworkFit fit_fabric(const std::vector<costmodel::CollectiveSample>& on_fabric,
-                                 const Samples& samples, const std::string& fabric, ProfileFit& result) {
+                                 const Samples& samples, const std::string& fabric,
+                                 const std::vector<costmodel::Network>& networks, ProfileFit& result) {
   if (on_fabric.size() < costmodel::kLeastNetworkSamples) {
     too_few(fabric, on_fabric.size(), result.notes);
     return {};
@@ -133,6 +134,10 @@ costmodel::NetworkFit fit_fabric(const std::vector<costmodel::CollectiveSample>&
   costmodel::Hardware hardware;
   hardware.device = result.device;
   hardware.network.kind = inputs::network_kind_of_fabric(fabric);
+  for (const costmodel::Network& network : networks) {
+    if (network.kind == hardware.network.kind) hardware.network = network;
+  }
+  hardware.gpus_per_node = inputs::node_gpus_of_fabric(fabric);
   FitScore score;
   std::vector<std::string> left_out;
   costmodel::NetworkFit fit = costmodel::fit_network(hardware, on_fabric, samples.sources, score, left_out);
@@ -152,7 +157,7 @@ costmodel::NetworkFit fit_fabric(const std::vector<costmodel::CollectiveSample>&
 // One fabric at a time. A device's profile holds one network at most: the user's own, of the kind that its
 // description names.
 void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const Samples& samples,
-                  const std::set<std::string>& stated, ProfileFit& result) {
+                  const FitChoices& choices, ProfileFit& result) {
   std::vector<std::string> of_kind;
   DeviceProfile kept = result.device.profile;
   for (std::size_t fabric = 0; fabric < samples.fabrics.size(); ++fabric) {
@@ -162,8 +167,8 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
     }
     const std::string& name = samples.fabrics[fabric];
     if (on_fabric.empty()) continue;
-    const costmodel::NetworkFit fit = fit_fabric(on_fabric, samples, name, result);
-    if (fit.latency_scale <= 0 || !stated.contains(name)) continue;
+    const costmodel::NetworkFit fit = fit_fabric(on_fabric, samples, name, choices.networks, result);
+    if (fit.latency_scale <= 0 || !choices.fabrics.contains(name)) continue;
     if (fit.kind.empty()) {
       result.notes.push_back(
           fmt::format("{}: names no kind of network that is known, and stays out of the profile; name one of "
@@ -187,7 +192,7 @@ void fit_networks(const std::vector<costmodel::CollectiveSample>& across, const 
 }
 
 void fit_collectives(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
-                     const std::set<std::string>& fabrics, ProfileFit& result) {
+                     const FitChoices& choices, ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
     std::vector<costmodel::CollectiveSample> within;
@@ -218,7 +223,7 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
   // Send and receive across nodes has constants of its own (network_collective.cpp).
   std::erase_if(across,
                 [](const auto& sample) { return sample.collective == costmodel::Collective::kSendRecv; });
-  fit_networks(across, samples, fabrics, result);
+  fit_networks(across, samples, choices, result);
 }
 
 // Training runs for hours under the power limit, benchmarks of one kernel for milliseconds: where the best
@@ -255,7 +260,7 @@ ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
   fit_gemms(samples, preferred, sheet, result);
   fit_attentions(samples, preferred, sheet, result);
   fit_memory_bounds(samples, preferred, sheet, result);
-  fit_collectives(samples, preferred, sheet, choices.fabrics, result);
+  fit_collectives(samples, preferred, sheet, choices, result);
   apply_sustained(sustained, result);
   return result;
 }

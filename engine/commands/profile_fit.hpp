@@ -22,6 +22,8 @@ struct FitChoices {
   std::vector<std::string> references;  // see CalibrateOptions
   // Where collectives across nodes were measured on one of these, that becomes the profile's network.
   std::set<std::string> fabrics = {};
+  // The catalogue's: what else is known of a measured kind, that it runs through the kernel's TCP above all.
+  std::vector<costmodel::Network> networks = {};
 };
 
 // Replaces the sections of start.profile that the samples measure.

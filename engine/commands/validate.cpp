@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/atomic_file.hpp"
+#include "engine/commands/catalog_with.hpp"
 #include "engine/commands/validate_operators.hpp"
 #include "engine/errors.hpp"
 #include "engine/output_place.hpp"
@@ -44,17 +45,6 @@ inputs::RunTable read_table(const std::string& file) {
   } catch (const std::runtime_error& error) {
     refuse(file, error.what());
   }
-}
-
-// The shipped catalogue with the user's files over it.
-inputs::Catalog validated_catalog(const ValidateOptions& options) {
-  inputs::Catalog catalog = inputs::builtin_catalog();
-  std::vector<std::string> notes;
-  inputs::Diagnostics faults;
-  for (const std::string& file : options.catalogs) inputs::add_catalog_file(catalog, file, faults, notes);
-  faults.throw_if_any();
-  say_notes(notes);
-  return catalog;
 }
 
 // True if all files hold operator measurements, false if all hold training runs.
@@ -102,7 +92,7 @@ int run_validate(const ValidateOptions& options) {
   if (!options.rows.empty()) check_output_place(options.rows, "--rows");
   if (!options.page.empty()) check_output_place(options.page, "--page");
   const bool operators = are_operators(options.files);
-  const inputs::Catalog catalog = validated_catalog(options);
+  const inputs::Catalog catalog = catalog_with(options.catalogs);
   if (operators) return run_validate_operators(options, catalog);
   Predictions predictions;
   for (const std::string& file : options.files) {

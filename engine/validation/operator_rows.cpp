@@ -24,7 +24,8 @@ using costmodel::Precision;
 using costmodel::Samples;
 
 // Sources that went across nodes another way than the fabric they name. Calibration leaves them out as well.
-std::set<int> off_their_fabric(const costmodel::Hardware& hardware, const Samples& samples) {
+std::set<int> off_their_fabric(const inputs::Catalog& catalog, costmodel::Hardware hardware,
+                               const Samples& samples) {
   std::map<int, std::vector<CollectiveSample>> across;
   for (const CollectiveSample& sample : samples.collective) {
     if (sample.placement.domains > 1 && sample.collective != costmodel::Collective::kSendRecv)
@@ -32,6 +33,10 @@ std::set<int> off_their_fabric(const costmodel::Hardware& hardware, const Sample
   }
   std::set<int> off;
   for (const auto& [source, list] : across) {
+    const std::string& fabric = samples.fabrics[static_cast<std::size_t>(list.front().fabric)];
+    const inputs::NetworkEntry* network = catalog.find_network(inputs::network_kind_of_fabric(fabric));
+    hardware.network = network == nullptr ? costmodel::Network{} : network->network;
+    hardware.gpus_per_node = inputs::node_gpus_of_fabric(fabric);
     if (!costmodel::runs_over_its_fabric(hardware, list)) off.insert(source);
   }
   return off;
@@ -77,7 +82,7 @@ class Predictor {
   void collectives() {
     costmodel::Hardware hardware;
     hardware.device = device_;
-    const std::set<int> off = off_their_fabric(hardware, samples_);
+    const std::set<int> off = off_their_fabric(catalog_, hardware, samples_);
     for (const CollectiveSample& sample : samples_.collective) {
       if (sample.placement.domains > 1) {
         if (off.contains(sample.source)) {
@@ -85,14 +90,15 @@ class Predictor {
                            costmodel::kFarOff, source_of(sample)));
           continue;
         }
-        const inputs::NetworkEntry* network = catalog_.find_network(
-            inputs::network_kind_of_fabric(samples_.fabrics[static_cast<std::size_t>(sample.fabric)]));
+        const std::string& fabric = samples_.fabrics[static_cast<std::size_t>(sample.fabric)];
+        const inputs::NetworkEntry* network = catalog_.find_network(inputs::network_kind_of_fabric(fabric));
         if (network == nullptr) {
           skip("collective across nodes on a fabric that is not in the catalogue");
           continue;
         }
         hardware.network = network->network;
         hardware.network.nic_bytes_per_s = sample.nic_bytes_per_s;
+        hardware.gpus_per_node = inputs::node_gpus_of_fabric(fabric);
       }
       add(collective_group(sample), sample,
           fmt::format("{} {} {} {}", sample.placement.ranks, sample.placement.domains, sample.bytes,

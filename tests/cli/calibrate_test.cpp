@@ -90,6 +90,33 @@ TEST_CASE("validate shows what got better with a profile that calibrate wrote") 
   CHECK(shipped.out != mine.out);
 }
 
+TEST_CASE("a device of the user's own catalogue can be calibrated, and its profile used") {
+  const Folder folder;
+  const std::string devices = (folder / "devices.toml").string(), profile = (folder / "x.toml").string();
+  spew(
+      devices,
+      "[[device]]\nid = \"x1\"\nname = \"Our X1\"\nalso = [\"ACME X1\"]\nbf16_tflops = 500\nmemory = \"96 "
+      "GiB\"\nmemory_tb_per_s = 3\nlink_gb_per_s = 300\ndomain_gpus = 8\ncompute_units = 128\nsource = \"its "
+      "data sheet\"\nas_of = \"2026-11\"\nevidence = \"seen\"\n");
+  std::string text = gemms(1);
+  for (std::size_t at = text.find("H100-SXM5-80GB"); at != std::string::npos;
+       at = text.find("H100-SXM5-80GB"))
+    text.replace(at, 14, "ACME X1");
+  spew(folder / "gemm.csv", text);
+  const Ended unknown = run_program({"calibrate", folder / "gemm.csv", "--device", "x1", "-o", profile});
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, "--catalog FILE adds devices of your own"));
+  const Ended ended =
+      run_program({"calibrate", folder / "gemm.csv", "--device", "x1", "--catalog", devices, "-o", profile});
+  REQUIRE_MESSAGE(ended.status == 0, ended.err);
+  CHECK(contains(slurp(profile), "device = \"x1\""));
+  const double before = mean_error({"validate", folder / "gemm.csv", "--json", "--catalog", devices});
+  const double after =
+      mean_error({"validate", folder / "gemm.csv", "--json", "--catalog", devices, "--catalog", profile});
+  CHECK(before > 10);
+  CHECK(after < before / 4);
+}
+
 TEST_CASE("validate says what to do with a profile, and with two kinds of files") {
   const Folder folder;
   spew(folder / "p.toml", "schema = 1\ndevice = \"h100-sxm\"\n");

@@ -196,4 +196,39 @@ TEST_CASE("two nodes' all_reduce times tell the network's latency and efficiency
   CHECK(score.by_size.mean < 1);
 }
 
+TEST_CASE(
+    "a network that was measured through the kernel's TCP lets sends have what its rings got of the line") {
+  Hardware cluster = h100_cluster();
+  cluster.network = {.kind = "tcp", .latency_scale = 20, .efficiency = 0.8, .rdma = false};
+  for (const double gigabits : {10.0, 400.0}) {  // of a node
+    cluster.network.nic_bytes_per_s = gigabits / 8 * 1e9 / cluster.gpus_per_node;
+    Hardware truth = cluster;
+    truth.network.efficiency = 0.4;
+    std::vector<CollectiveSample> samples;
+    for (double bytes = 1024; bytes < 1e10; bytes *= 2) {
+      const Placement placement{16, 2, 8};
+      samples.push_back({Collective::kAllReduce, placement, bytes, truth.network.nic_bytes_per_s,
+                         collective_time(truth, Collective::kAllReduce, bytes, placement).seconds, 0, 0});
+    }
+    FitScore score;
+    std::vector<std::string> left_out;
+    Hardware measured = cluster;
+    measured.device.profile.network = fit_network(cluster, samples, {"mine"}, score, left_out);
+    CHECK(left_out.empty());
+    CHECK(score.by_size.mean < 3);
+    for (const Collective collective : {Collective::kAllReduce, Collective::kAllGather}) {
+      CHECK(collective_time(measured, collective, 1e9, {16, 2, 8}).seconds ==
+            doctest::Approx(collective_time(truth, collective, 1e9, {16, 2, 8}).seconds).epsilon(0.02));
+    }
+    // Half of what the catalogue takes the kernel to give of a line of 10 Gb/s, or of 400, whatever goes over
+    // it.
+    for (const Collective collective : {Collective::kSendRecv, Collective::kAllToAll}) {
+      const Placement placement{2, 2, 1};
+      CHECK(collective_time(measured, collective, 1e9, placement).seconds /
+                collective_time(cluster, collective, 1e9, placement).seconds ==
+            doctest::Approx(2).epsilon(0.03));
+    }
+  }
+}
+
 }  // namespace trainfront::costmodel

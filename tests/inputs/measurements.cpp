@@ -206,6 +206,44 @@ TEST_CASE("the words of a fabric give the rate of a GPU's card and the domains")
         50e9);
   CHECK(read_fabric("NVLink5/NVL72 900GB/s-unidir", 64, 16).placement == costmodel::Placement{64, 1, 64});
   CHECK(read_fabric("pairwise NVLink (4-GPU node)", 2, 1).pairwise);
+  CHECK(node_gpus_of_fabric("TCP 1x100Gb/s per 4-GPU node") == 4);
+  CHECK(node_gpus_of_fabric("TCP 1x100Gb/s") == 8);
+}
+
+TEST_CASE("nodes of a device that comes in racks share one, unless the fabric tells of a network") {
+  const costmodel::Placement rack{64, 1, 64}, nodes{64, 16, 4};
+  CHECK(read_fabric("", 64, 16, 72).placement == rack);
+  CHECK(read_fabric("", 64, 16, 72).taken_for_a_rack);
+  CHECK(read_fabric("", 64, 16, 8).placement == nodes);
+  CHECK(read_fabric("", 32, 4, 16).placement == costmodel::Placement{32, 4, 8});  // servers of 16
+  CHECK(!read_fabric("", 4, 1, 72).taken_for_a_rack);
+  CHECK(!read_fabric("NVLink5/NVL72", 64, 16, 72).taken_for_a_rack);
+  // More than a rack holds, and nothing said of what lies between.
+  CHECK(read_fabric("", 128, 32, 72).placement.domains == 32);
+  CHECK(!read_fabric("", 128, 32, 72).taken_for_a_rack);
+  const MeasuredFabric network = read_fabric("IB NDR 4x400Gb/s per 4-GPU node", 64, 16, 72);
+  CHECK(network.placement == nodes);
+  CHECK(network.taken_for_nodes);
+
+  std::string text = "# all_reduce_perf\n";
+  for (int rank = 0; rank < 64; ++rank) {
+    text += "#  Rank " + std::to_string(rank) + " Group  0 Pid 1 on host" + std::to_string(rank / 4) +
+            " device  0 [0x06] GPU\n";
+  }
+  text += kHeader + "  8388608  2097152  float  sum  -1  100.0  83.89  165.2  0\n" +
+          " 16777216  4194304  float  sum  -1  120.0  139.8  275.2  0\n";
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-test-rack.log";
+  std::ofstream(path) << text;
+  Measurements measurements;
+  Diagnostics faults;
+  read_measurements(
+      path, [](std::string_view) { return MeasuredDevice(&kDevice, 72); }, {}, measurements, faults);
+  std::filesystem::remove(path);
+  CHECK(faults.empty());
+  REQUIRE(measurements.samples["gpu"].collective.size() == 2);
+  CHECK(measurements.samples["gpu"].collective[0].placement == rack);
+  REQUIRE(measurements.notes.size() == 1);
+  CHECK(has(measurements.notes[0], "64 ranks on 16 nodes of gpu are taken for one scale-up domain"));
 }
 
 TEST_CASE("every published log and trace at hand is read") {
