@@ -53,7 +53,8 @@ double PipelineCurve::time(double micro_batches) const {
     const double groups = micro_batches / group;
     if (groups <= 1) return one;
     if (groups <= 2) return one + (groups - 1) * (two - one);
-    return two + (groups - 2) * std::max((four - two) / 2, groups > 4 ? group * steepest_line() : 0);
+    if (groups <= 4) return two + (groups - 2) * (four - two) / 2;
+    return four + (groups - 4) * std::max((four - two) / 2, group * steepest_line());
   }
   const bool few_only = micro_batches < min_micro_batches;
   const int used = few_only ? any_count : count;
