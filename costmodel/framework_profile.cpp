@@ -258,6 +258,7 @@ FrameworkProfile torchtitan_2024() {
   profile.selective_attention = 0;
   profile.selective_memory_bound = 1;
   profile.selective_tensor_parallel = 0.5;
+  profile.selective_context_parallel = 0;
   profile.fp8_speedup = 1.75;  // read off its own fp8 rows
   profile.optimizer_extra_s = 10e-3;
   profile.fsdp_exposed = 0.1;
@@ -292,6 +293,12 @@ FrameworkProfile torchtitan_2026() {
   profile.attention_limit = 0;
   // enable_load_balance (pytorch/pytorch at 0123248, torch/distributed/tensor/experimental/_attention.py).
   profile.causal_balanced = true;
+  // FlexAttention alone runs with context parallelism: keys and values are gathered before it, gradients
+  // scattered after it (torch/distributed/tensor/experimental/_context_parallel, flex_cp_allgather;
+  // torchtitan, distributed/context_parallel). Selective checkpointing does not keep what was gathered.
+  profile.context_exchange = ContextExchange::kAllGather;
+  profile.keeps_gathered_keys = true;
+  profile.selective_context_parallel = 1;
   return with_expert_floor(profile);
 }
 
@@ -309,6 +316,7 @@ FrameworkProfile maxtext_2025() {
   profile.selective_attention = 1;
   profile.selective_memory_bound = 0;
   profile.selective_tensor_parallel = 0;
+  profile.selective_context_parallel = 1;
   profile.causal_balanced = true;
   profile.fp8_speedup = 1.9;
   return profile;
@@ -408,6 +416,13 @@ FrameworkProfile without_host_floor(FrameworkProfile profile) {
   profile.host_micro_batch_s = 0;
   profile.host_by_tensor_s = profile.host_pipelined_s = {};
   return profile;
+}
+
+ContextExchange default_exchange(const FrameworkProfile& profile, const Model& model) {
+  const bool rings = profile.context_exchange == ContextExchange::kRing;
+  const bool megatron = profile.framework == Framework::kMegatron;
+  return rings && megatron && model.sliding_window > 0 ? ContextExchange::kAllGather
+                                                       : profile.context_exchange;
 }
 
 std::span<const FrameworkProfile> framework_profiles() {

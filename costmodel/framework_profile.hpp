@@ -7,13 +7,9 @@
 #include <string_view>
 
 #include "costmodel/layout.hpp"
+#include "costmodel/model.hpp"
 
 namespace trainfront::costmodel {
-
-// How attention sees keys of other context-parallel ranks. kRing: key/value blocks travel while attention
-// runs; kAllGather: gathered before it; kAllToAll: heads are exchanged for sequence (DeepSpeed-Ulysses, arXiv
-// 2309.14509).
-enum class ContextExchange : std::uint8_t { kRing, kAllGather, kAllToAll };
 
 // Which transformer layers a pipeline stage gets (stage_split.hpp). kEven: the same number each as far as it
 // can be; kByCost: a new stage begins when the cumulative cost passes its share (nanotron).
@@ -88,8 +84,9 @@ struct FrameworkProfile {
   // What adding a bias to the experts' outputs moves, per element of them, as kernels of its own.
   double expert_bias_forward_bytes = 0;
   double expert_bias_backward_bytes = 0;
-  double expert_imbalance = 1;  // tokens of the busiest expert over the mean
-  ContextExchange context_exchange = ContextExchange::kRing;
+  double expert_imbalance = 1;                                // tokens of the busiest expert over the mean
+  ContextExchange context_exchange = ContextExchange::kRing;  // unless the layout is told otherwise
+  bool keeps_gathered_keys = false;  // for the backward pass, which gathers them again otherwise
   bool causal_balanced =
       true;  // zigzag split of the sequence; false: the last rank does (2cp-1)/cp of the mean
   bool transfer_overlaps = true;  // pipeline transfers run beside compute when interleaved
@@ -106,6 +103,7 @@ struct FrameworkProfile {
   double selective_attention = 1;
   double selective_memory_bound = 0;
   double selective_tensor_parallel = 0;  // 0.5: gathers are repeated, reduced outputs are kept
+  double selective_context_parallel = 1;
 
   // Data parallelism.
   double gradient_bytes = 4;  // per parameter, on the wire
@@ -132,6 +130,10 @@ bool transfers_overlap(const Layout& layout, const FrameworkProfile& profile);
 inline bool has_runs_for(const FrameworkProfile& profile, bool is_moe) {
   return profile.has_runs && (profile.has_moe_runs || !is_moe);
 }
+
+// How the profile's framework exchanges keys when nothing is said. Transformer Engine's ring has no sliding
+// windows (attention/dot_product_attention/context_parallel.py): models with them are taken to gather.
+ContextExchange default_exchange(const FrameworkProfile& profile, const Model& model);
 
 // The profile used for a framework when the user names no other. A search prices a layer once for all pp and
 // dp, and a layout once for all dp: of these profiles the host's floor depends on neither, and none stalls.

@@ -96,6 +96,7 @@ Part part_of(const Operation& operation) {
       case Group::kTensor:
         return Part::kTensorParallel;
       case Group::kContext:
+      case Group::kContextHeads:
         return Part::kContextParallel;
       case Group::kExpert:
       case Group::kExpertTensor:
@@ -158,17 +159,19 @@ GroupPlacements place_groups(const Layout& layout, int domain_gpus) {
   GroupPlacements placements;
   placements.by_group[static_cast<std::size_t>(Group::kTensor)] = place_group(1, layout.tp, segment);
   placements.by_group[static_cast<std::size_t>(Group::kContext)] = place_group(layout.tp, layout.cp, segment);
+  placements.by_group[static_cast<std::size_t>(Group::kContextHeads)] =
+      place_group(layout.tp, layout.head_ranks(), segment);
   placements.by_group[static_cast<std::size_t>(Group::kExpert)] = place_group(layout.etp, layout.ep, segment);
   placements.by_group[static_cast<std::size_t>(Group::kExpertTensor)] = place_group(1, layout.etp, segment);
   return placements;
 }
 
-BlockTime price_operations(const Operations& operations, const Layout& layout,
-                           const GroupPlacements& placements, const Hardware& hardware,
-                           const FrameworkProfile& framework) {
+BlockTime price_operations(const Operations& operations, const GroupPlacements& placements,
+                           const Hardware& hardware, const FrameworkProfile& framework) {
   const Pricing price(placements, hardware, framework);
   BlockTime result;
   std::array<double, kPasses> beside_attention{};
+  double covering = 0;
   for (const Operation& operation : operations) {
     const Timed time = std::visit(price, operation.work);
     result.evidence = worst(result.evidence, time.evidence);
@@ -176,12 +179,12 @@ BlockTime price_operations(const Operations& operations, const Layout& layout,
     const auto* communication = std::get_if<Communication>(&operation.work);
     if (communication && communication->beside_attention) {
       beside_attention[static_cast<std::size_t>(operation.pass)] += seconds;
+      // A ring of n hops has n + 1 steps of attention, and each hop runs beside one.
+      covering = operation.count / (operation.count + 1);
     } else {
       result[operation.pass][part_of(operation)] += seconds;
     }
   }
-  // A ring has cp steps of attention and cp - 1 hops, each beside one step.
-  const double covering = static_cast<double>(layout.cp - 1) / layout.cp;
   for (std::size_t i = 0; i < beside_attention.size(); ++i) {
     PartTimes& parts = result.pass[i];
     parts[Part::kContextParallel] += std::max(0.0, beside_attention[i] - covering * parts[Part::kAttention]);
@@ -198,11 +201,18 @@ void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProf
   backward[Part::kAttention] += framework.selective_attention * forward[Part::kAttention];
   backward[Part::kMemoryBound] += framework.selective_memory_bound * forward[Part::kMemoryBound];
   backward[Part::kTensorParallel] += framework.selective_tensor_parallel * forward[Part::kTensorParallel];
+  backward[Part::kContextParallel] += framework.selective_context_parallel * forward[Part::kContextParallel];
+}
+
+void add_recomputation(BlockTime& time, const BlockTime& modules) {
+  time[Pass::kInputGradient].add(modules[Pass::kForward]);
+  time.evidence = worst(time.evidence, modules.evidence);
 }
 
 void add_host_floor(BlockTime& time, Block block, const Layout& layout, const Hardware& hardware,
                     const FrameworkProfile& framework) {
-  const double again = layout.recompute == Recompute::kFull ? 1 : 0;
+  const bool experts_again = block == Block::kMoe && layout.modules.has(RecomputeModule::kMoe);
+  const double again = layout.recompute == Recompute::kFull || experts_again ? 1 : 0;
   PartTimes& forward = time[Pass::kForward];
   PartTimes& input = time[Pass::kInputGradient];
   PartTimes& weight = time[Pass::kWeightGradient];
@@ -231,11 +241,15 @@ BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& l
                        const Hardware& hardware, const FrameworkProfile& framework) {
   const GroupPlacements placements = place_groups(layout, hardware.domain_gpus);
   const auto price = [&](const Operations& operations) {
-    return price_operations(operations, layout, placements, hardware, framework);
+    return price_operations(operations, placements, hardware, framework);
   };
   const auto layer = [&](Block block) {
     BlockTime time = price(layer_operations(model, recipe, layout, framework, block));
-    add_recomputation(time, layout.recompute, framework);
+    if (layout.recompute == Recompute::kSelective && !layout.modules.empty()) {
+      add_recomputation(time, price(recomputed_operations(model, recipe, layout, framework, block)));
+    } else {
+      add_recomputation(time, layout.recompute, framework);
+    }
     add_host_floor(time, block, layout, hardware, framework);
     return time;
   };

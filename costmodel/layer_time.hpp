@@ -50,12 +50,13 @@ GroupPlacements place_groups(const Layout& layout, int domain_gpus);
 
 // The operations' times, with what the framework adds and hides. Kernels of one pass run one after another;
 // communication adds its exposed share. No host floor, no recomputation.
-BlockTime price_operations(const Operations& operations, const Layout& layout,
-                           const GroupPlacements& placements, const Hardware& hardware,
-                           const FrameworkProfile& framework);
+BlockTime price_operations(const Operations& operations, const GroupPlacements& placements,
+                           const Hardware& hardware, const FrameworkProfile& framework);
 
-// The forward that the backward runs again, added to the input gradient's pass.
+// The forward that the backward runs again, added to the input gradient's pass; `modules` is the forward of
+// modules that the layout chooses, if it does.
 void add_recomputation(BlockTime& time, Recompute recompute, const FrameworkProfile& framework);
+void add_recomputation(BlockTime& time, const BlockTime& modules);
 
 // Raises the block to the least time that the host needs to launch it. layout.dp counts only under a profile
 // whose floor depends on the number of nodes (host_pipelined_s).

@@ -40,11 +40,18 @@ constexpr std::array<std::string_view, kRules> kNames = {
     "host_memory",
     "local_disk",
     "data_loading",
+    "cp_type",
+    "recompute_modules",
 };
 
 bool has_degrees_below_one(const Layout& layout) {
   return layout.tp < 1 || layout.cp < 1 || layout.pp < 1 || layout.vpp < 1 || layout.ep < 1 ||
          layout.etp < 1 || layout.shard_group < 0;
+}
+
+bool goes_with(const Layout& layout, const Model& model) {
+  return layout.framework == Framework::kMegatron && layout.recompute == Recompute::kSelective &&
+         is_plain(layout.modules, model);
 }
 
 // Without RDMA only data parallelism may cross nodes; a scale-up domain wider than a node counts as one.
@@ -73,12 +80,35 @@ bool offers_schedule(Framework framework, Schedule schedule) {
   return false;
 }
 
+bool offers_exchange(Framework framework, ContextExchange type) {
+  switch (framework) {
+    case Framework::kMegatron:
+      return true;
+    case Framework::kTorchtitan:
+      return type == ContextExchange::kRing || type == ContextExchange::kAllGather;
+    case Framework::kDeepspeed:
+      return type == ContextExchange::kAllToAll;
+  }
+  return false;
+}
+
+int widest_head_exchange(const Model& model, const Layout& layout, const Hardware& hardware) {
+  const int kv_heads = model.latent ? model.heads : model.kv_heads;
+  const int common =
+      std::gcd(layout.cp, std::gcd(model.heads / layout.tp, std::max(1, kv_heads / layout.tp)));
+  int ranks = std::min({common, layout.cp / 2, hardware.domain_gpus / layout.tp});
+  while (ranks > 1 && common % ranks != 0) --ranks;
+  return ranks > 1 ? ranks : 0;
+}
+
 Rule check_layout(const Model& model, const Recipe& recipe, const Layout& layout, const Hardware& hardware) {
   if (has_degrees_below_one(layout)) return Rule::kGpusNotDivisible;
   if (layout.micro_batch < 1) return Rule::kBatch;
+  if (layout.cp > 1 && !offers_exchange(layout.framework, layout.cp_type)) return Rule::kContextType;
   if (layout.pp > kMaxStages) return Rule::kLayersByStages;
   if (recipe.precision == Precision::kFp8 && !(hardware.device.fp8_flops_per_s > 0)) return Rule::kPrecision;
   if (crosses_slow_network(layout, hardware)) return Rule::kNetwork;
+  if (!layout.modules.empty() && !goes_with(layout, model)) return Rule::kModules;
   switch (layout.framework) {
     case Framework::kMegatron:
       return check_megatron_layout(model, recipe, layout);

@@ -19,7 +19,7 @@ enum class Rule : std::uint8_t {
   kGpusNotDivisible,  // gpus % (tp cp pp), or % (etp ep pp)
   kHeadsByTp,
   kKvHeadsByTp,
-  kHeadsByCp,         // Ulysses-style context parallelism only
+  kHeadsByCp,         // where heads are exchanged
   kLayersByStages,    // layers over pp * vpp
   kInterleaving,      // vpp > 1 needs pp > 1, the schedule, p2p overlap, micro-batches in groups
   kSchedule,          // schedule not offered by the framework, or without its pipeline
@@ -42,14 +42,23 @@ enum class Rule : std::uint8_t {
   kHostMemory,     // copies of checkpoints and stacked input exceed a node's host memory
   kLocalDisk,      // checkpoints on a node's disk exceed it
   kDataLoading,    // storage too slow to feed r stacks
+  kContextType,    // cp_type not offered by the framework, or not with this attention
+  kModules,        // recompute_modules that the framework, the recomputation or the model does not have
 };
-inline constexpr int kRules = 27;
+inline constexpr int kRules = 29;
 
 // "heads_by_tp", as it stands in the output.
 std::string_view rule_name(Rule rule);
 
 // Whether the framework launches the schedule on any pipeline; the rules say on which.
 bool offers_schedule(Framework framework, Schedule schedule);
+
+// Whether the framework launches that kind of context parallelism; the rules say for which attention.
+bool offers_exchange(Framework framework, ContextExchange type);
+
+// Most ranks of a cp group that can exchange heads where it is not the whole group (kAllToAllRing), all of
+// them within one scale-up domain; 0: it cannot.
+int widest_head_exchange(const Model& model, const Layout& layout, const Hardware& hardware);
 
 // Rules that do not depend on dp or batch. Some tens of nanoseconds; degrees below 1 break kGpusNotDivisible.
 Rule check_layout(const Model& model, const Recipe& recipe, const Layout& layout, const Hardware& hardware);

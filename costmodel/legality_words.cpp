@@ -166,6 +166,74 @@ std::string explain_layers(const Question& question) {
          (layout.vpp > 1 ? legal_text(question, Rule::kLayersByStages, "vpp", &Layout::vpp) : "");
 }
 
+std::string exchange_name(ContextExchange type) {
+  switch (type) {
+    case ContextExchange::kRing:
+      return "ring";
+    case ContextExchange::kAllGather:
+      return "all_gather";
+    case ContextExchange::kAllToAll:
+      return "all_to_all";
+    case ContextExchange::kAllToAllRing:
+      break;
+  }
+  return "all_to_all_ring";
+}
+
+// The kinds of context parallelism with which the layout breaks no rule.
+std::string exchanges_text(const Question& question) {
+  using enum ContextExchange;
+  std::string names;
+  for (const ContextExchange type : {kRing, kAllGather, kAllToAll, kAllToAllRing}) {
+    Layout layout = question.layout;
+    layout.cp_type = type;
+    layout.cp_heads =
+        type == kAllToAllRing ? widest_head_exchange(question.model, layout, question.hardware) : 0;
+    if (check_layout(question.model, question.recipe, layout, question.hardware) != Rule::kNone) continue;
+    names += (names.empty() ? "" : ", ") + exchange_name(type);
+  }
+  return "; legal cp_type: " + (names.empty() ? "none" : names);
+}
+
+std::string explain_context_type(const Question& question) {
+  const Layout& layout = question.layout;
+  const std::string found = "cp_type " + exchange_name(layout.cp_type);
+  const std::string legal = exchanges_text(question);
+  if (!offers_exchange(layout.framework, layout.cp_type)) {
+    return framework_name(layout.framework) + " does not offer " + found + legal;
+  }
+  return found +
+         (question.model.latent ? " does not go with latent attention"
+                                : " does not go with sliding windows") +
+         legal;
+}
+
+std::string explain_heads_by_cp(const Question& question) {
+  const Layout& layout = question.layout;
+  const bool apart = layout.cp_type == ContextExchange::kAllToAllRing;
+  return number(question.model.heads) + " heads (" + number(question.model.kv_heads) +
+         " key-value) over tp " + number(layout.tp) + " cannot be exchanged over " +
+         (apart ? "a part of cp " : "cp ") + number(layout.cp) +
+         (apart ? " within a scale-up domain" : legal_text(question, Rule::kHeadsByCp, "cp", &Layout::cp)) +
+         exchanges_text(question);
+}
+
+std::string explain_modules(const Question& question) {
+  const Layout& layout = question.layout;
+  const std::string found = "recompute_modules " + modules_name(layout.modules);
+  if (layout.framework != Framework::kMegatron) {
+    return found + ": " + framework_name(layout.framework) + " has none to choose; megatron has";
+  }
+  if (layout.recompute != Recompute::kSelective) return found + " goes with recompute selective alone";
+  std::string effective;
+  const RecomputeModules all = effective_modules(question.model);
+  for (int i = 0; i < kRecomputeModules; ++i) {
+    const auto module = static_cast<RecomputeModule>(i);
+    if (all.has(module)) effective += (effective.empty() ? "" : ", ") + std::string(module_name(module));
+  }
+  return found + ": this model has " + effective + ", and moe stands for moe_act and shared_experts too";
+}
+
 std::string explain_sequence(const Question& question, Rule rule) {
   const Layout& layout = question.layout;
   if (layout.framework == Framework::kTorchtitan && layout.cp > 1 && question.model.mtp_blocks > 0) {
@@ -269,9 +337,11 @@ std::string reason(Rule rule, const Question& question, std::int64_t global_batc
                                                          : ": neither divides the other") +
              legal_text(question, rule, "tp", &Layout::tp);
     case Rule::kHeadsByCp:
-      return number(model.heads) + " heads (" + number(model.kv_heads) + " key-value) over tp " +
-             number(layout.tp) + " cannot be exchanged over cp " + number(layout.cp) +
-             legal_text(question, rule, "cp", &Layout::cp);
+      return explain_heads_by_cp(question);
+    case Rule::kContextType:
+      return explain_context_type(question);
+    case Rule::kModules:
+      return explain_modules(question);
     case Rule::kLayersByStages:
       return explain_layers(question);
     case Rule::kInterleaving:

@@ -40,7 +40,8 @@ const MemoryProfile& default_memory_profile(Framework framework) {
   static const MemoryProfile torchtitan{.name = "torchtitan-2026",
                                         .framework = Framework::kTorchtitan,
                                         .selective_keeps = 0.5,
-                                        .logit_bytes = 12};
+                                        .logit_bytes = 12,
+                                        .keeps_gathered_keys = true};
   static const MemoryProfile deepspeed{
       .name = "deepspeed-2026", .framework = Framework::kDeepspeed, .logit_bytes = 8};
   switch (framework) {

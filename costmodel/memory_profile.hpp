@@ -39,6 +39,7 @@ struct MemoryProfile {
   double accumulation_logit_bytes = 0;  // more of them when micro-batches accumulate
   double transient_hidden = 2;          // whole hidden states gathered or received for a moment
   bool flash_attention = true;          // otherwise scores are kept
+  bool keeps_gathered_keys = false;     // all-gather context parallelism: other ranks' keys and values too
   bool dropout = false;
   double context_bytes = 0.75e9;      // CUDA context, workspaces
   double communicator_bytes = 0.5e9;  // of one process group's NCCL buffers

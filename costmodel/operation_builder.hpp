@@ -56,6 +56,12 @@ void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe
 void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe, const Layout& layout,
              const FrameworkProfile& framework);
 void add_norm(OperationBuilder& builder, const Model& model, double count);
+void add_core_attention(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                        const Layout& layout, const FrameworkProfile& framework);
+// With the gather, norms and rotary embedding that go with them; nothing without latent attention.
+void add_latent_up_projections(OperationBuilder& builder, const Model& model, const Recipe& recipe);
+void add_expert_activation(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                           const Layout& layout, const FrameworkProfile& framework);
 void add_residual(OperationBuilder& builder, const Model& model);
 
 }  // namespace trainfront::costmodel

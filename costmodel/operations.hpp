@@ -18,8 +18,9 @@ enum class Pass : std::uint8_t { kForward, kInputGradient, kWeightGradient };
 inline constexpr int kPasses = 3;
 
 // Groups of ranks that operations talk over.
-enum class Group : std::uint8_t { kTensor, kContext, kExpert, kExpertTensor };
-inline constexpr int kGroups = 4;
+// kContextHeads: the ranks of a context group that exchange heads.
+enum class Group : std::uint8_t { kTensor, kContext, kContextHeads, kExpert, kExpertTensor };
+inline constexpr int kGroups = 5;
 
 // C[m,n] = A[m,k] B[k,n].
 struct Gemm {
@@ -52,7 +53,8 @@ struct Communication {
   Collective collective = Collective::kAllReduce;
   double bytes = 0;  // as collective_time counts them
   Group group = Group::kTensor;
-  // What the operation may hide behind: the attention of the same pass (ring exchange), or nothing by itself.
+  // What the operation may hide behind: the attention of the same pass (ring exchange), of which it runs
+  // beside all steps but the first, or nothing by itself.
   bool beside_attention = false;
 };
 
@@ -83,6 +85,10 @@ enum class Block : std::uint8_t { kDense, kMoe };
 // left out.
 Operations layer_operations(const Model& model, const Recipe& recipe, const Layout& layout,
                             const FrameworkProfile& framework, Block block);
+
+// What the backward pass runs again of such a layer for the modules that the layout drops: their forward.
+Operations recomputed_operations(const Model& model, const Recipe& recipe, const Layout& layout,
+                                 const FrameworkProfile& framework, Block block);
 
 // The same for the token table on the first stage; for final norm, LM head and vocabulary-parallel cross
 // entropy on the last; for what a multi-token-prediction block there has beside a layer and a head

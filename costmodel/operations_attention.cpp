@@ -23,6 +23,17 @@ HeadShape own_heads(const Model& model, double tp) {
           static_cast<double>(model.head_dim)};
 }
 
+void add_kv_up(OperationBuilder& builder, const Model& model, const Recipe& recipe, const HeadShape& own) {
+  const LatentAttention& latent = *model.latent;
+  builder.add_linear("kv up", recipe.precision, builder.tokens(),
+                     own.heads * (latent.nope_dim + latent.value_dim), latent.kv_rank);
+}
+
+void add_latent_norms(OperationBuilder& builder, const LatentAttention& latent) {
+  builder.add_traffic("latent norms", MemoryBound::kNorm,
+                      2 * builder.own_tokens() * (latent.q_rank + latent.kv_rank) * kActivationBytes);
+}
+
 void add_projections(OperationBuilder& builder, const Model& model, const Recipe& recipe,
                      const FrameworkProfile& framework, const HeadShape& own) {
   const double tokens = builder.tokens();
@@ -48,10 +59,8 @@ void add_projections(OperationBuilder& builder, const Model& model, const Recipe
     builder.add_linear("q", recipe.precision, tokens, query_width, hidden);
   }
   builder.add_linear("kv down", recipe.precision, builder.own_tokens(), compressed, hidden);
-  builder.add_linear("kv up", recipe.precision, tokens, own.heads * (latent.nope_dim + latent.value_dim),
-                     latent.kv_rank);
-  builder.add_traffic("latent norms", MemoryBound::kNorm,
-                      2 * builder.own_tokens() * (latent.q_rank + latent.kv_rank) * kActivationBytes);
+  add_kv_up(builder, model, recipe, own);
+  add_latent_norms(builder, latent);
 }
 
 // Attention of one context-parallel rank: its queries against all keys. Balanced ranks meet the mean number
@@ -59,8 +68,9 @@ void add_projections(OperationBuilder& builder, const Model& model, const Recipe
 AttentionShape attention_shape(const Recipe& recipe, const Layout& layout, const FrameworkProfile& framework,
                                const HeadShape& own, double window) {
   const double sequence = recipe.sequence_length;
+  const int rings = layout.cp / layout.head_ranks();  // ranks that share a sequence's queries
   AttentionShape shape{.batch = static_cast<double>(layout.micro_batch),
-                       .queries = sequence / layout.cp,
+                       .queries = sequence / rings,
                        .keys = sequence,
                        .heads = own.heads,
                        .kv_heads = own.kv_heads,
@@ -68,11 +78,9 @@ AttentionShape attention_shape(const Recipe& recipe, const Layout& layout, const
                        .value_dim = own.value_dim,
                        .causal = true,
                        .window = window};
-  if (framework.context_exchange == ContextExchange::kAllToAll) {
-    shape.queries = sequence;
-    shape.heads /= layout.cp;
-    shape.kv_heads = std::max(1.0, shape.kv_heads / layout.cp);
-  } else if (framework.causal_balanced) {
+  shape.heads /= layout.head_ranks();
+  shape.kv_heads = std::max(1.0, shape.kv_heads / layout.head_ranks());
+  if (framework.causal_balanced) {
     shape.keys = (sequence + shape.queries) / 2;  // causal masks lie against the last key
   }
   return shape;
@@ -142,43 +150,66 @@ void add_ring_sums(OperationBuilder& builder, const FrameworkProfile& framework,
        MemoryTraffic{MemoryBound::kAdd, share * (tokens * own.heads * own.qk_dim + key_value_bytes)}});
 }
 
-// Ring: cp - 1 hops of one rank's keys and values; backward their gradients travel as well. All-gather: the
-// same bytes before attention, scattered sums after. All-to-all: queries, keys, values and outputs change
-// owner.
+// cp_heads ranks exchange heads: queries, keys, values and outputs change owner, and back.
+void add_head_exchange(OperationBuilder& builder, double query_bytes, double key_value_bytes) {
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    for (const double bytes : {query_bytes, key_value_bytes}) {
+      builder.add_communication("head exchange", pass,
+                                {Collective::kAllToAll, bytes / 2, Group::kContextHeads}, 2);
+    }
+  }
+}
+
+// Hops of one rank's keys and values; backward their gradients travel as well.
+void add_ring(OperationBuilder& builder, const FrameworkProfile& framework, const HeadShape& own,
+              double key_value_bytes, double hops) {
+  builder.add_communication("kv ring", Pass::kForward,
+                            {Collective::kSendRecv, key_value_bytes, Group::kContext, true}, hops);
+  builder.add_communication("kv ring", Pass::kInputGradient,
+                            {Collective::kSendRecv, 2 * key_value_bytes, Group::kContext, true}, hops);
+  add_ring_sums(builder, framework, own, hops);
+}
+
+// The same bytes before attention, scattered sums after.
+void add_gather(OperationBuilder& builder, const FrameworkProfile& framework, double all_bytes) {
+  builder.add_communication("kv gather", Pass::kForward,
+                            {Collective::kAllGather, all_bytes, Group::kContext});
+  if (!framework.keeps_gathered_keys) {
+    builder.add_communication("kv gather", Pass::kInputGradient,
+                              {Collective::kAllGather, all_bytes, Group::kContext});
+  }
+  builder.add_communication("kv gradient scatter", Pass::kInputGradient,
+                            {Collective::kReduceScatter, all_bytes, Group::kContext});
+}
+
 void add_context_exchange(OperationBuilder& builder, const Layout& layout, const FrameworkProfile& framework,
                           const HeadShape& own) {
   if (layout.cp <= 1) return;
-  const double tokens = builder.tokens();
-  const double kv_bytes = tokens * own.kv_heads * (own.qk_dim + own.value_dim) * kActivationBytes;
-  const double q_bytes =
-      tokens * own.heads * (own.qk_dim + own.value_dim) * kActivationBytes;  // queries and outputs
-  switch (framework.context_exchange) {
-    case ContextExchange::kRing: {
-      const double hops = layout.cp - 1;
-      builder.add_communication("kv ring", Pass::kForward,
-                                {Collective::kSendRecv, kv_bytes, Group::kContext, true}, hops);
-      builder.add_communication("kv ring", Pass::kInputGradient,
-                                {Collective::kSendRecv, 2 * kv_bytes, Group::kContext, true}, hops);
-      add_ring_sums(builder, framework, own, hops);
-      return;
-    }
-    case ContextExchange::kAllGather:
-      builder.add_communication("kv gather", Pass::kForward,
-                                {Collective::kAllGather, kv_bytes * layout.cp, Group::kContext});
-      builder.add_communication("kv gather", Pass::kInputGradient,
-                                {Collective::kAllGather, kv_bytes * layout.cp, Group::kContext});
-      builder.add_communication("kv gradient scatter", Pass::kInputGradient,
-                                {Collective::kReduceScatter, kv_bytes * layout.cp, Group::kContext});
-      return;
-    case ContextExchange::kAllToAll:
-      for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
-        builder.add_communication("head exchange", pass,
-                                  {Collective::kAllToAll, q_bytes / 2, Group::kContext}, 2);
-        builder.add_communication("head exchange", pass,
-                                  {Collective::kAllToAll, kv_bytes / 2, Group::kContext}, 2);
-      }
-      return;
+  const double elements = builder.tokens() * (own.qk_dim + own.value_dim) * kActivationBytes;
+  const double kv_bytes = elements * own.kv_heads;
+  if (layout.cp_type == ContextExchange::kAllGather) {
+    add_gather(builder, framework, kv_bytes * layout.cp);
+    return;
   }
+  const int rings = layout.cp / layout.head_ranks();
+  if (layout.head_ranks() > 1) add_head_exchange(builder, elements * own.heads, kv_bytes);
+  if (rings > 1) add_ring(builder, framework, own, kv_bytes, rings - 1);
+}
+
+// Scores to context, full and windowed layers in the model's mixture, and what other ranks must see.
+void add_core_attention(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                        const Layout& layout, const FrameworkProfile& framework, const HeadShape& own) {
+  const double full = static_cast<double>(full_attention_layers(model)) / model.layers;
+  add_attention(builder, recipe, layout, framework, own, 0, full);
+  add_attention(builder, recipe, layout, framework, own, model.sliding_window, 1 - full);
+  add_context_exchange(builder, layout, framework, own);
+}
+
+void add_rotary(OperationBuilder& builder, const Model& model, const HeadShape& own) {
+  if (model.learned_positions > 0) return;
+  const double qk_width = (own.heads + own.kv_heads) * own.qk_dim;
+  const double rotated = model.latent ? qk_width * model.latent->rope_dim / own.qk_dim : qk_width;
+  builder.add_traffic("rotary", MemoryBound::kRotary, 2 * builder.tokens() * rotated * kActivationBytes, 1);
 }
 
 }  // namespace
@@ -188,20 +219,31 @@ void add_attention_block(OperationBuilder& builder, const Model& model, const Re
   const HeadShape own = own_heads(model, builder.tp());
   const double tokens = builder.tokens();
   add_projections(builder, model, recipe, framework, own);
-  const double qk_width = (own.heads + own.kv_heads) * own.qk_dim;
   if (model.qk_norm) {
+    const double qk_width = (own.heads + own.kv_heads) * own.qk_dim;
     builder.add_traffic("qk norm", MemoryBound::kNorm, 2 * tokens * qk_width * kActivationBytes);
   }
-  if (model.learned_positions == 0) {
-    const double rotated = model.latent ? qk_width * model.latent->rope_dim / own.qk_dim : qk_width;
-    builder.add_traffic("rotary", MemoryBound::kRotary, 2 * tokens * rotated * kActivationBytes, 1);
-  }
-  const double full = static_cast<double>(full_attention_layers(model)) / model.layers;
-  add_attention(builder, recipe, layout, framework, own, 0, full);
-  add_attention(builder, recipe, layout, framework, own, model.sliding_window, 1 - full);
-  add_context_exchange(builder, layout, framework, own);
+  add_rotary(builder, model, own);
+  add_core_attention(builder, model, recipe, layout, framework, own);
   builder.add_linear("attention out", recipe.precision, tokens, model.hidden, own.heads * own.value_dim);
   builder.add_reduce_after("attention reduce", model.hidden);
+}
+
+void add_core_attention(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                        const Layout& layout, const FrameworkProfile& framework) {
+  add_core_attention(builder, model, recipe, layout, framework, own_heads(model, builder.tp()));
+}
+
+void add_latent_up_projections(OperationBuilder& builder, const Model& model, const Recipe& recipe) {
+  if (!model.latent) return;
+  const LatentAttention& latent = *model.latent;
+  const HeadShape own = own_heads(model, builder.tp());
+  const double query_inputs = latent.q_rank > 0 ? latent.q_rank : model.hidden;
+  builder.add_gather_before("attention gather", query_inputs + latent.kv_rank + latent.rope_dim);
+  builder.add_linear("q up", recipe.precision, builder.tokens(), own.heads * own.qk_dim, query_inputs);
+  add_kv_up(builder, model, recipe, own);
+  add_latent_norms(builder, latent);
+  add_rotary(builder, model, own);
 }
 
 }  // namespace trainfront::costmodel

@@ -1,6 +1,25 @@
 #include "costmodel/operation_builder.hpp"
 
 namespace trainfront::costmodel {
+namespace {
+
+// Copies of tokens that a GPU sends to experts.
+double sent_tokens(const OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                   const FrameworkProfile& framework) {
+  // A GPU sends as many tokens as it has; the busiest receives more.
+  const double imbalance = recipe.expert_imbalance * framework.expert_imbalance;
+  return builder.own_tokens() * model.experts_per_token * imbalance;
+}
+
+}  // namespace
+
+void add_expert_activation(OperationBuilder& builder, const Model& model, const Recipe& recipe,
+                           const Layout& layout, const FrameworkProfile& framework) {
+  const double assignments = sent_tokens(builder, model, recipe, framework) * layout.etp;
+  const double width = static_cast<double>(model.expert_ffn) / layout.etp;
+  builder.add_traffic("expert activation", MemoryBound::kActivation,
+                      (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
+}
 
 // Dropless, or dropped above a capacity: a GPU's tokens visit experts_per_token experts each. Routing,
 // dispatch to the experts' owners, grouped products, return (arXiv 2504.14960 for the expert grid).
@@ -8,9 +27,8 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
              const FrameworkProfile& framework) {
   const double hidden = model.hidden;
   const double own = builder.own_tokens();
-  // A GPU sends as many tokens as it has; the busiest receives more.
   const double imbalance = recipe.expert_imbalance * framework.expert_imbalance;
-  const double sent = own * model.experts_per_token * imbalance;
+  const double sent = sent_tokens(builder, model, recipe, framework);
   const double assignments = sent * layout.etp;  // on one GPU; its expert tensor group works on the same ones
   const double experts = static_cast<double>(model.experts) / layout.ep;
   const double width = static_cast<double>(model.expert_ffn) / layout.etp;
@@ -47,8 +65,7 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
     builder.add_grouped_linear("experts in", recipe.precision, own_experts, rows,
                                (model.gated ? 2 : 1) * width, hidden);
   }
-  builder.add_traffic("expert activation", MemoryBound::kActivation,
-                      (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
+  add_expert_activation(builder, model, recipe, layout, framework);
   builder.add_grouped_linear("experts out", recipe.precision, own_experts, rows, hidden, width);
   if (model.expert_bias && framework.expert_bias_forward_bytes > 0) {
     builder.add_traffic("expert bias", MemoryBound::kCopy,

@@ -38,7 +38,7 @@ std::vector<PartEvidence> part_evidence(const Model& model, const Recipe& recipe
   Gathered gathered;
   const auto add_all = [&](const Operations& operations) {
     for (const Operation& operation : operations) {
-      const BlockTime time = price_operations({operation}, layout, placements, hardware, framework);
+      const BlockTime time = price_operations({operation}, placements, hardware, framework);
       for (const PartTimes& pass : time.pass) {
         for (int part = 0; part < kParts; ++part) {
           if (pass[static_cast<Part>(part)] > 0) gathered.add(static_cast<PathPart>(part), time.evidence);

@@ -1,5 +1,7 @@
 #include "costmodel/rules_megatron.hpp"
 
+#include <algorithm>
+
 #include "costmodel/parameters.hpp"
 
 namespace trainfront::costmodel {
@@ -55,6 +57,25 @@ Rule check_sequence(const Recipe& recipe, const Layout& layout) {
   return Rule::kNone;
 }
 
+// Transformer Engine (pytorch/attention/dot_product_attention/context_parallel.py): sliding windows go with
+// gathered or exchanged heads, latent attention with rings; heads and key-value heads that are exchanged
+// divide by the ranks.
+Rule check_context(const Model& model, const Layout& layout) {
+  if (layout.cp == 1) return Rule::kNone;
+  const bool rings =
+      layout.cp_type == ContextExchange::kRing || layout.cp_type == ContextExchange::kAllToAllRing;
+  if (rings && model.sliding_window > 0) return Rule::kContextType;
+  if (!rings && model.latent) return Rule::kContextType;
+  if (layout.cp_type == ContextExchange::kAllToAllRing) {
+    if (layout.cp_heads <= 1 || layout.cp_heads >= layout.cp) return Rule::kHeadsByCp;
+    if (layout.cp % layout.cp_heads != 0) return Rule::kHeadsByCp;
+  }
+  const int ranks = layout.head_ranks();
+  if (model.heads / layout.tp % ranks != 0) return Rule::kHeadsByCp;
+  const int kv_heads = model.latent ? model.heads : model.kv_heads;
+  return std::max(1, kv_heads / layout.tp) % ranks != 0 ? Rule::kHeadsByCp : Rule::kNone;
+}
+
 Rule check_experts(const Model& model, const Layout& layout) {
   if (!model.is_moe()) {
     if (layout.ep > 1) return Rule::kExperts;
@@ -82,6 +103,7 @@ Rule check_megatron_layout(const Model& model, const Recipe& recipe, const Layou
   if (const Rule rule = check_tensor_parallel(model, layout); rule != Rule::kNone) return rule;
   if (const Rule rule = check_pipeline(model, layout); rule != Rule::kNone) return rule;
   if (const Rule rule = check_sequence(recipe, layout); rule != Rule::kNone) return rule;
+  if (const Rule rule = check_context(model, layout); rule != Rule::kNone) return rule;
   if (const Rule rule = check_experts(model, layout); rule != Rule::kNone) return rule;
   return check_sharding(layout);
 }

@@ -83,7 +83,8 @@ struct LayoutCost {
 };
 LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& layout,
                        const Hardware& hardware, const FrameworkProfile& framework);
-// The same from block times at hand: these depend on tp, cp, ep, etp, sp, micro_batch and recompute alone.
+// The same from block times at hand: these depend on tp, cp and its kind, ep, etp, sp,
+// micro_batch, recompute and its modules alone.
 LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& layout,
                        const Hardware& hardware, const FrameworkProfile& framework, const BlockTimes& times);
 

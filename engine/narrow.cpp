@@ -57,6 +57,16 @@ std::map<std::string, Narrow> layout_keys() {
   keys["recompute"] = [](search::Problem& problem, const Wish& wish) {
     problem.layout.recompute = {named<costmodel::Recompute>(wish, 3)};
   };
+  // As the front writes what is nothing to choose.
+  keys["cp_type"] = [](search::Problem& problem, const Wish& wish) {
+    if (wish.value != "none") problem.layout.cp_type = {{named<costmodel::ContextExchange>(wish, 4)}};
+  };
+  keys["recompute_modules"] = [](search::Problem& problem, const Wish& wish) {
+    if (wish.value == "none") return;
+    costmodel::RecomputeModules modules;
+    if (!costmodel::read_modules(wish.value, modules)) refuse(wish, "as in moe_act+layernorm");
+    problem.layout.recompute_modules = {{modules}};
+  };
   keys["schedule"] = [](search::Problem& problem, const Wish& wish) {
     problem.layout.schedule = {named<costmodel::Schedule>(wish, 4)};
   };
@@ -118,6 +128,19 @@ void apply_dp(search::Problem& problem, const Wish& wish) {
   problem.gpus = {group * dp};
 }
 
+// Modules that are asked for ask for selective recomputation.
+void apply_modules(search::Problem& narrowed, const search::Problem& before) {
+  const auto& modules = narrowed.layout.recompute_modules;
+  if (!modules || modules == before.layout.recompute_modules) return;
+  auto& recompute = narrowed.layout.recompute;
+  const auto selective = costmodel::Recompute::kSelective;
+  if (!recompute.empty() && std::find(recompute.begin(), recompute.end(), selective) == recompute.end()) {
+    refuse({"recompute_modules", costmodel::modules_name(modules->front())},
+           "it goes with recompute=selective alone");
+  }
+  recompute = {selective};
+}
+
 }  // namespace
 
 search::Problem narrow(const search::Problem& problem, const std::string& text) {
@@ -141,6 +164,7 @@ search::Problem narrow(const search::Problem& problem, const std::string& text) 
     found->second(narrowed, wish);
   }
   if (dp) apply_dp(narrowed, *dp);
+  apply_modules(narrowed, problem);
   return narrowed;
 }
 

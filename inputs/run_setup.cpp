@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/legality.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/run_framework.hpp"
 #include "inputs/run_hardware.hpp"
@@ -24,8 +26,8 @@ class SetupReader {
 
   RunReading read() {
     const bool done = read_status() && (setup_.failed || read_quantity()) && read_sizes() && read_how() &&
-                      read_model() && read_hardware() && read_degrees() && read_state() && read_batches() &&
-                      read_rest();
+                      read_model() && read_hardware() && read_degrees() && read_context_exchange() &&
+                      read_state() && read_batches() && read_rest();
     if (!done) return {std::nullopt, reason_};
     return {setup_, ""};
   }
@@ -48,6 +50,7 @@ class SetupReader {
   bool read_hardware();
   bool read_degree(const std::optional<double>& stated, std::string_view name, int& into);
   bool read_degrees();
+  bool read_context_exchange();
   bool spread_unstated_model_parallelism();
   bool read_state();
   bool read_batches();
@@ -115,13 +118,14 @@ bool SetupReader::read_how() {
   if (!precision) return refuse("precision " + in_quotes(row_.precision) + " is not modelled");
   setup_.recipe.precision = *precision;
   setup_.layout.recompute = framework_.default_recompute;
-  setup_.memory_open = row_.recompute.empty() || names_modules(row_.recompute) ||
-                       lower_case(row_.notes).find("offload") != std::string::npos;
+  setup_.memory_open = row_.recompute.empty() || lower_case(row_.notes).find("offload") != std::string::npos;
   if (row_.recompute.empty()) {
     setup_.assumed.push_back("the framework's default recomputation");
   } else if (const auto recompute = read_recompute(row_.recompute)) {
     setup_.layout.recompute = *recompute;
-    if (names_modules(row_.recompute)) setup_.assumed.push_back("recomputed modules at no cost and no gain");
+    const bool chooses =
+        *recompute == costmodel::Recompute::kSelective && framework_.rules == costmodel::Framework::kMegatron;
+    if (chooses) setup_.layout.modules = read_named_modules(row_.recompute);
   } else {
     return refuse("recomputation " + in_quotes(row_.recompute) + " is not known");
   }
@@ -210,6 +214,23 @@ bool SetupReader::read_degrees() {
     return refuse("the expert grid does not fit the GPUs");
   if (setup_.model.heads % layout.tp != 0) return refuse("tp does not divide the heads");
   return true;
+}
+
+bool SetupReader::read_context_exchange() {
+  Layout& layout = setup_.layout;
+  if (layout.cp == 1) return true;
+  if (row_.cp_type.empty()) {
+    const costmodel::FrameworkProfile* profile = costmodel::find_profile(setup_.framework_profile);
+    if (profile != nullptr) layout.cp_type = default_exchange(*profile, setup_.model);
+    setup_.assumed.push_back("the framework's default kind of context parallelism");
+    return true;
+  }
+  const auto type = read_exchange(row_.cp_type);
+  if (!type) return refuse("context parallelism " + in_quotes(row_.cp_type) + " is not known");
+  layout.cp_type = *type;
+  if (*type != costmodel::ContextExchange::kAllToAllRing) return true;
+  layout.cp_heads = costmodel::widest_head_exchange(setup_.model, layout, setup_.hardware);
+  return layout.cp_heads > 1 || refuse("heads cannot be exchanged within a part of cp");
 }
 
 bool SetupReader::read_state() {

@@ -112,21 +112,43 @@ std::optional<Precision> read_precision(std::string_view text) {
   return std::nullopt;
 }
 
-bool names_modules(std::string_view recompute) {
-  constexpr std::array<std::string_view, 4> kCheap{"moe_act", "layernorm", "mla_up_proj", "mlp"};
-  return !contains(recompute, "attn") &&
-         std::any_of(kCheap.begin(), kCheap.end(),
-                     [&](std::string_view module) { return contains(recompute, module); });
-}
-
 std::optional<Recompute> read_recompute(std::string_view text) {
   const std::string word = without_remarks(text);
   if (word == "none" || word == "off" || word == "0" || word == "no" || word == "false")
     return Recompute::kNone;
-  if (word.starts_with("selective") || word.starts_with("sel")) {
-    return names_modules(text) ? Recompute::kNone : Recompute::kSelective;
-  }
+  if (word.starts_with("sel")) return Recompute::kSelective;
   if (word.starts_with("full") || word == "1" || word == "yes" || word == "true") return Recompute::kFull;
+  return std::nullopt;
+}
+
+costmodel::RecomputeModules read_named_modules(std::string_view recompute) {
+  const std::string text = lower_case(recompute);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  costmodel::RecomputeModules modules;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    costmodel::RecomputeModules one;
+    const std::string word = text.substr(at, end - at);
+    if (word == "core_attn" || word == "attn") {
+      modules.add(costmodel::RecomputeModule::kCoreAttention);
+    } else if (costmodel::read_modules(word, one)) {
+      modules.bits = static_cast<std::uint8_t>(modules.bits | one.bits);
+    }
+    at = end;
+  }
+  costmodel::RecomputeModules usual;
+  usual.add(costmodel::RecomputeModule::kCoreAttention);
+  return modules == usual ? costmodel::RecomputeModules{} : modules;
+}
+
+std::optional<costmodel::ContextExchange> read_exchange(std::string_view text) {
+  using enum costmodel::ContextExchange;
+  const std::string word = plain_name(text);
+  if (word == "p2p" || word == "ring") return kRing;
+  if (word == "allgather") return kAllGather;
+  if (word == "a2a" || word == "alltoall" || word == "ulysses") return kAllToAll;
+  if (word == "a2ap2p" || word == "alltoallring") return kAllToAllRing;
   return std::nullopt;
 }
 

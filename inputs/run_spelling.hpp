@@ -16,7 +16,10 @@ std::optional<costmodel::Precision> read_precision(std::string_view text);
 // Selective recomputation of modules that are cheap to repeat, as Megatron-Core lists them ("selective
 // (moe_act+layernorm)"), is none.
 std::optional<costmodel::Recompute> read_recompute(std::string_view text);
-bool names_modules(std::string_view recompute);
+// "selective (moe_act+layernorm)": the modules that stand in it; none: the framework's own.
+costmodel::RecomputeModules read_named_modules(std::string_view recompute);
+// "p2p", "all_gather", "a2a", "a2a+p2p", or as in sweep files.
+std::optional<costmodel::ContextExchange> read_exchange(std::string_view text);
 std::optional<costmodel::Schedule> read_schedule(std::string_view text);
 
 // ZeRO stage and the ranks that state is sharded over (0: all). "3", "ZeRO-1", "FSDP=128 x DP=4", "none

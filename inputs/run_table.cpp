@@ -30,6 +30,7 @@ constexpr std::array kTexts = {
     TextColumn{"precision", &RunRow::precision},
     TextColumn{"zero_stage_or_dist_opt", &RunRow::zero},
     TextColumn{"recompute", &RunRow::recompute},
+    TextColumn{"cp_type", &RunRow::cp_type},
     TextColumn{"schedule", &RunRow::schedule},
     TextColumn{"measured_quantity", &RunRow::quantity},
     TextColumn{"notes", &RunRow::notes},

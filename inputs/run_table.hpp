@@ -10,7 +10,8 @@ namespace trainfront::inputs {
 // One measured training run as its table states it. Absent: the cell is blank or the table has no such
 // column.
 struct RunRow {
-  std::string id, source, framework, model_name, gpu, interconnect, precision, zero, recompute, schedule;
+  std::string id, source, framework, model_name, gpu, interconnect, precision, zero, recompute, schedule,
+      cp_type;
   std::string quantity;  // of `measured`: step_time_s, tokens_per_s_per_gpu, tflops_per_gpu, mfu_pct
   std::string notes, quality, split, flop_convention;
   std::string status;  // how the run ended: blank, ok or ran; failed (whatever the cause); oom

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ namespace {
 // By the enumerators of costmodel/layout.hpp.
 const std::vector<std::string> kFrameworks{"megatron", "torchtitan", "deepspeed"};
 const std::vector<std::string> kRecomputes{"none", "selective", "full"};
+const std::vector<std::string> kContextTypes{"ring", "all_gather", "all_to_all", "all_to_all_ring"};
 const std::vector<std::string> kSchedules{"gpipe", "1f1b", "interleaved", "zero_bubble"};
 
 constexpr int kMaxDegree = 1 << 20;
@@ -54,6 +56,53 @@ void check_schedules(Section& section, const search::LayoutChoices& layout, std:
   }
 }
 
+// The same for kinds of context parallelism.
+void check_context_types(Section& section, const search::LayoutChoices& layout) {
+  if (!layout.cp_type || layout.cp_type->empty()) return;
+  std::vector<std::string> offered;
+  bool some = false;
+  for (std::size_t at = 0; at < kContextTypes.size(); ++at) {
+    const auto type = static_cast<costmodel::ContextExchange>(at);
+    const auto offers = [&](costmodel::Framework framework) {
+      return costmodel::offers_exchange(framework, type);
+    };
+    if (!std::any_of(layout.framework.begin(), layout.framework.end(), offers)) continue;
+    offered.push_back(kContextTypes[at]);
+    some = some || std::find(layout.cp_type->begin(), layout.cp_type->end(), type) != layout.cp_type->end();
+  }
+  if (!some) section.fault("cp_type", "no framework of the sweep offers that", join(offered));
+}
+
+// Sets of modules, their names joined by "+".
+std::optional<std::vector<costmodel::RecomputeModules>> read_modules(Section& section,
+                                                                     const search::LayoutChoices& layout) {
+  const auto texts = section.texts("recompute_modules");
+  if (!texts) return std::nullopt;
+  std::vector<std::string> known;
+  for (int module = 0; module < costmodel::kRecomputeModules; ++module)
+    known.emplace_back(costmodel::module_name(static_cast<costmodel::RecomputeModule>(module)));
+  std::vector<costmodel::RecomputeModules> sets;
+  if (texts->empty()) section.fault("recompute_modules", "must hold at least one value", join(known));
+  for (const std::string& text : *texts) {
+    costmodel::RecomputeModules modules;
+    if (text == "auto" && texts->size() == 1) break;
+    if (costmodel::read_modules(text, modules)) {
+      sets.push_back(modules);
+    } else {
+      section.fault("recompute_modules", fmt::format("{} found", in_quotes(text)),
+                    fmt::format("{}, or several joined by \"+\"", join(known)));
+    }
+  }
+  const auto lacks = [](const auto& list, auto value) {
+    return std::find(list.begin(), list.end(), value) == list.end();
+  };
+  if (lacks(layout.framework, costmodel::Framework::kMegatron))
+    section.fault("recompute_modules", "goes with framework \"megatron\" alone");
+  if (!layout.recompute.empty() && lacks(layout.recompute, costmodel::Recompute::kSelective))
+    section.fault("recompute_modules", "goes with recompute \"selective\", which is not among recompute");
+  return sets;
+}
+
 }  // namespace
 
 search::LayoutChoices read_layout_section(Section& section, std::vector<std::string>& notes) {
@@ -77,6 +126,11 @@ search::LayoutChoices read_layout_section(Section& section, std::vector<std::str
   layout.tp = degrees("tp", 1, kMaxDegree);
   layout.sp = read_booleans(section, "sp", notes);
   layout.cp = degrees("cp", 1, kMaxDegree);
+  if (section.find("cp_type") != nullptr) {
+    layout.cp_type =
+        as_enums<costmodel::ContextExchange>(read_names(section, "cp_type", kContextTypes, true, notes));
+  }
+  check_context_types(section, layout);
   layout.pp = degrees("pp", 1, kMaxDegree);
   layout.vpp = degrees("vpp", 1, kMaxDegree);
   layout.ep = degrees("ep", 1, kMaxDegree);
@@ -86,6 +140,7 @@ search::LayoutChoices read_layout_section(Section& section, std::vector<std::str
   layout.micro_batch = degrees("micro_batch", 1, kMaxDegree);
   layout.recompute =
       as_enums<costmodel::Recompute>(read_names(section, "recompute", kRecomputes, true, notes));
+  layout.recompute_modules = read_modules(section, layout);
   layout.schedule = as_enums<costmodel::Schedule>(read_names(section, "schedule", kSchedules, true, notes));
   check_schedules(section, layout, notes);
   // Not a choice of its own, and an unknown key here would draw a wrong suggestion.

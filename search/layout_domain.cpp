@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "costmodel/framework_profile.hpp"
+#include "costmodel/legality.hpp"
+
 namespace trainfront::search {
 namespace {
 
@@ -96,6 +99,23 @@ std::vector<costmodel::Schedule> LayoutDomain::schedule() const {
 std::vector<costmodel::Recompute> LayoutDomain::recompute() const {
   using enum costmodel::Recompute;
   return {kNone, kSelective, kFull};
+}
+
+std::vector<costmodel::ContextExchange> LayoutDomain::cp_type(costmodel::Framework framework) const {
+  using enum costmodel::ContextExchange;
+  const auto& chosen = problem.layout.cp_type;
+  if (!chosen) return {default_exchange(costmodel::default_profile(framework), problem.model)};
+  if (!chosen->empty()) return *chosen;
+  std::vector<costmodel::ContextExchange> offered = {kRing, kAllGather, kAllToAll, kAllToAllRing};
+  std::erase_if(offered, [&](auto type) { return !costmodel::offers_exchange(framework, type); });
+  return offered;
+}
+
+std::vector<costmodel::RecomputeModules> LayoutDomain::recompute_modules(
+    costmodel::Framework framework) const {
+  const auto& chosen = problem.layout.recompute_modules;
+  if (!chosen || framework != costmodel::Framework::kMegatron) return {{}};
+  return chosen->empty() ? costmodel::plain_sets(problem.model) : *chosen;
 }
 
 }  // namespace trainfront::search

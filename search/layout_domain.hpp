@@ -24,6 +24,9 @@ struct LayoutDomain {
   std::vector<int> shard_group() const;  // all; a scale-up domain, and eight-fold up to 1,024 ranks
   std::vector<int> micro_batch() const;  // powers of two up to 131,072 tokens
   std::vector<costmodel::Schedule> schedule() const;
+  // What LayoutChoices::cp_type and recompute_modules mean for a framework.
+  std::vector<costmodel::ContextExchange> cp_type(costmodel::Framework framework) const;
+  std::vector<costmodel::RecomputeModules> recompute_modules(costmodel::Framework framework) const;
   std::vector<costmodel::Recompute> recompute() const;
 };
 

@@ -33,6 +33,12 @@ std::vector<T> chosen_or(const std::vector<T>& chosen, std::vector<T> otherwise)
   return chosen.empty() ? otherwise : ascending(chosen);
 }
 
+// What the backward pass runs again.
+struct Recomputation {
+  costmodel::Recompute recompute;
+  costmodel::RecomputeModules modules;
+};
+
 // Walks the choices from the outside in and asks for the rules of each level as soon as they can be decided,
 // so that a wrong tp is not tried with every micro-batch. A refused value counts all combinations it stands
 // for; a value of an "auto" list that its own level refuses was never meant and counts nothing.
@@ -41,7 +47,6 @@ class Lister {
   Lister(const Problem& problem, const costmodel::Hardware& hardware, const LayoutLimits& limits)
       : problem_{problem}, hardware_{hardware}, limits_{limits}, domain_{problem, hardware} {
     micro_batches_ = chosen_or(problem.layout.micro_batch, domain_.micro_batch());
-    recomputes_ = chosen_or(problem.layout.recompute, domain_.recompute());
     schedules_ = chosen_or(problem.layout.schedule, domain_.schedule());
     for (int zero : chosen_or(problem.layout.zero, domain_.zero()))
       for (int ranks :
@@ -61,6 +66,8 @@ class Lister {
     for (auto framework : ascending(problem_.layout.framework)) {
       Layout layout;
       layout.framework = framework;
+      kinds_ = ascending(domain_.cp_type(framework));
+      recomputes_ = recomputations(framework);
       over_tensor(layout);
     }
     auto& shapes = list_.shapes;
@@ -105,24 +112,50 @@ class Lister {
       if (rule == Rule::kNone) {
         over_context(layout);
       } else if (!automatic) {
-        exclude(rule, contexts().size() * pipelines_.size() * inner_combinations(layout));
+        exclude(rule, context_combinations() * pipelines_.size() * inner_combinations(layout));
       }
     }
   }
 
   std::vector<int> contexts() const { return chosen_or(problem_.layout.cp, domain_.cp()); }
 
+  std::size_t context_combinations() const {
+    std::size_t combinations = 0;
+    for (int cp : contexts()) combinations += cp == 1 ? 1 : kinds_.size();
+    return combinations;
+  }
+
   void over_context(Layout layout) {
+    using enum costmodel::ContextExchange;
     const bool automatic = problem_.layout.cp.empty();
+    const auto& chosen = problem_.layout.cp_type;
+    const bool automatic_kind = chosen && chosen->empty();
     for (int cp : contexts()) {
       layout.cp = cp;
-      const Rule rule = broken_of(layout, {Rule::kSequenceByCp, Rule::kHeadsByCp});
-      if (rule == Rule::kNone) {
-        over_pipeline(layout);
-      } else if (!automatic) {
-        exclude(rule, pipelines_.size() * inner_combinations(layout));
+      for (auto kind : cp == 1 ? std::vector{kRing} : kinds_) {
+        layout.cp_type = kind;
+        const bool apart = kind == kAllToAllRing;
+        layout.cp_heads = apart ? widest_head_exchange(problem_.model, layout, hardware_) : 0;
+        const Rule rule = broken_of(layout, {Rule::kSequenceByCp, Rule::kHeadsByCp, Rule::kContextType});
+        const bool of_kind = rule == Rule::kHeadsByCp || rule == Rule::kContextType;
+        if (rule == Rule::kNone) {
+          over_pipeline(layout);
+        } else if (!automatic && !(of_kind && automatic_kind)) {
+          exclude(rule, pipelines_.size() * inner_combinations(layout));
+        }
       }
     }
+  }
+
+  std::vector<Recomputation> recomputations(costmodel::Framework framework) const {
+    std::vector<Recomputation> all;
+    for (auto recompute : chosen_or(problem_.layout.recompute, domain_.recompute())) {
+      const bool selects = recompute == costmodel::Recompute::kSelective;
+      for (auto modules : selects ? ascending(domain_.recompute_modules(framework))
+                                  : std::vector<costmodel::RecomputeModules>{{}})
+        all.push_back({recompute, modules});
+    }
+    return all;
   }
 
   // Stages, chunks and schedules that mean something together: without stages there is one schedule;
@@ -220,8 +253,9 @@ class Lister {
     exclude(Rule::kBatch, shardings_.size() * undivided_ * recomputes_.size());
     for (int micro_batch : micro_batches_) {
       layout.micro_batch = micro_batch;
-      for (auto recompute : recomputes_) {
-        layout.recompute = recompute;
+      for (const Recomputation& again : recomputes_) {
+        layout.recompute = again.recompute;
+        layout.modules = again.modules;
         add_shape(layout);
       }
     }
@@ -256,9 +290,10 @@ class Lister {
   const costmodel::Hardware& hardware_;
   const LayoutLimits& limits_;
   LayoutDomain domain_;
-  std::vector<int> micro_batches_;  // that divide some batch
-  std::size_t undivided_ = 0;       // named ones that divide none
-  std::vector<costmodel::Recompute> recomputes_;
+  std::vector<int> micro_batches_;                 // that divide some batch
+  std::size_t undivided_ = 0;                      // named ones that divide none
+  std::vector<costmodel::ContextExchange> kinds_;  // of the framework at hand
+  std::vector<Recomputation> recomputes_;
   std::vector<Schedule> schedules_;
   std::vector<Sharding> shardings_;
   std::vector<Pipeline> pipelines_;
@@ -272,6 +307,9 @@ class Lister {
 
 costmodel::Layout canonical(costmodel::Layout layout, const costmodel::Model& model) {
   if (layout.tp == 1) layout.sp = false;
+  if (layout.cp == 1) layout.cp_type = costmodel::ContextExchange::kRing;
+  if (layout.cp == 1 || layout.cp_type != costmodel::ContextExchange::kAllToAllRing) layout.cp_heads = 0;
+  if (layout.recompute != costmodel::Recompute::kSelective) layout.modules = {};
   if (layout.vpp == 1 && (layout.pp == 1 || layout.schedule == Schedule::kInterleaved))
     layout.schedule = Schedule::k1f1b;
   if (layout.zero == 0) layout.shard_group = 0;

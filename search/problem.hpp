@@ -23,6 +23,10 @@ struct LayoutChoices {
   std::vector<int> tp, cp, pp, vpp, ep, etp, zero, shard_group, micro_batch;
   std::vector<bool> sp;
   std::vector<costmodel::Recompute> recompute;
+  // Of context parallelism, and of Megatron's selective recomputation. Absent: the framework's own way alone;
+  // empty: every way it has.
+  std::optional<std::vector<costmodel::ContextExchange>> cp_type;
+  std::optional<std::vector<costmodel::RecomputeModules>> recompute_modules;
   std::vector<costmodel::Schedule> schedule;
 };
 

@@ -97,8 +97,10 @@ std::shared_ptr<const costmodel::BlockTimes> Tables::block_times(int hardware,
                                   problem_.hardware[static_cast<std::size_t>(hardware)].hardware,
                                   costmodel::default_profile(layout.framework));
   };
-  return block_times_.get({hardware, static_cast<int>(layout.framework), layout.tp, layout.cp, layout.ep,
-                           layout.etp, layout.sp, layout.micro_batch, static_cast<int>(layout.recompute)},
+  // cp_heads follows from the rest.
+  return block_times_.get({hardware, static_cast<int>(layout.framework), layout.tp, layout.cp,
+                           static_cast<int>(layout.cp_type), layout.ep, layout.etp, layout.sp,
+                           layout.micro_batch, static_cast<int>(layout.recompute), layout.modules.bits},
                           make, [](const auto& times) { return sizeof(times); });
 }
 

@@ -117,8 +117,8 @@ class Tables {
   std::array<double, 13> least_efficiency_{};  // by rung
   std::vector<int> same_cycle_;  // by protection: the first that differs in spares and tier alone
   std::vector<std::shared_ptr<const LayoutList>> lists_;
-  std::vector<int> same_list_;                         // by hardware: the first with this list
-  SharedCache<costmodel::BlockTimes, 9> block_times_;  // by hardware and all that they depend on
+  std::vector<int> same_list_;                          // by hardware: the first with this list
+  SharedCache<costmodel::BlockTimes, 11> block_times_;  // by hardware and all that they depend on
   SharedCache<faults::CycleTable, 6>
       cycles_;  // by protection, units, state copies, and of the law what varies
   SharedCache<faults::Survival, 4> survivals_;  // by scheme and r, units, state copies; -1: of the part alone

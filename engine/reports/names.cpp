@@ -28,6 +28,22 @@ std::string_view name(costmodel::Schedule schedule) {
   return pick(kNames, schedule);
 }
 
+std::string_view name(costmodel::ContextExchange type) {
+  static constexpr std::array<std::string_view, 4> kNames = {"ring", "all_gather", "all_to_all",
+                                                             "all_to_all_ring"};
+  return pick(kNames, type);
+}
+
+std::string_view cp_type_name(const costmodel::Layout& layout) {
+  return layout.cp > 1 ? name(layout.cp_type) : "none";
+}
+
+std::string modules_name(const costmodel::Layout& layout) {
+  const bool chosen = layout.framework == costmodel::Framework::kMegatron &&
+                      layout.recompute == costmodel::Recompute::kSelective;
+  return chosen ? costmodel::modules_name(layout.modules) : "none";
+}
+
 std::string_view name(costmodel::Precision precision) {
   static constexpr std::array<std::string_view, 2> kNames = {"bf16", "fp8"};
   return pick(kNames, precision);

@@ -141,6 +141,8 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.integer("tp", layout.tp);
   sink.truth("sp", layout.sp);
   sink.integer("cp", layout.cp);
+  sink.text("cp_type", cp_type_name(layout));
+  sink.integer("cp_heads", layout.head_ranks());
   sink.integer("pp", layout.pp);
   sink.integer("vpp", layout.vpp);
   sink.integer("ep", layout.ep);
@@ -151,6 +153,7 @@ void write_fields(const PlanRow& row, FieldSink& sink) {
   sink.integer("micro_batch", layout.micro_batch);
   sink.integer("global_batch", plan.global_batch);
   sink.text("recompute", name(layout.recompute));
+  sink.text("recompute_modules", modules_name(layout));
   sink.text("schedule", name(layout.schedule));
   sink.text("protection", name(plan.protection.scheme));
   sink.integer("r", plan.protection.r);

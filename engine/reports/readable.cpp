@@ -74,10 +74,14 @@ std::string short_offer(const costmodel::Offer& offer) {
 std::string short_layout(const costmodel::Layout& layout) {
   costmodel::Layout shown = layout;
   shown.recompute = costmodel::Recompute::kNone;
+  shown.modules = {};
   std::string text = readable_layout(shown);
   const auto usual = layout.vpp > 1 ? costmodel::Schedule::kInterleaved : costmodel::Schedule::k1f1b;
   if (layout.pp > 1 && layout.schedule == usual) text.erase(text.rfind(' '));
-  if (layout.recompute != costmodel::Recompute::kNone) text += fmt::format(" rc-{}", name(layout.recompute));
+  if (layout.recompute != costmodel::Recompute::kNone) {
+    const std::string modules = modules_name(layout);
+    text += fmt::format(" rc-{}", layout.modules.empty() ? name(layout.recompute) : modules);
+  }
   return text;
 }
 
@@ -88,6 +92,9 @@ std::string readable_layout(const costmodel::Layout& layout) {
     if (value != usual) text += fmt::format(" {}{}", label, value);
   };
   degree("cp", layout.cp, 1);
+  if (layout.cp > 1 && layout.cp_type != costmodel::ContextExchange::kRing)
+    text += fmt::format(" {}", name(layout.cp_type));
+  degree("", layout.cp_heads, 0);
   degree("pp", layout.pp, 1);
   degree("vpp", layout.vpp, 1);
   degree("ep", layout.ep, 1);
@@ -97,6 +104,7 @@ std::string readable_layout(const costmodel::Layout& layout) {
   text += fmt::format(" mb{}", layout.micro_batch);
   if (layout.recompute != costmodel::Recompute::kNone)
     text += fmt::format(" recompute {}", name(layout.recompute));
+  if (!layout.modules.empty()) text += fmt::format(" {}", modules_name(layout));
   if (layout.pp > 1) text += fmt::format(" {}", name(layout.schedule));
   return text;
 }

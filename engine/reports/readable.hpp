@@ -21,7 +21,8 @@ std::string readable_percent(double share);
 
 // "aws us-east-1 p5.48xlarge spot"; where the price is a zone's, "aws us-east-1/us-east-1a p5.48xlarge spot".
 std::string readable_offer(const costmodel::Offer& offer);
-// "tp8 sp pp16 vpp2 dp64 zero1 mb1 recompute selective": degrees of 1 are left out.
+// "tp8 sp cp4 all_gather pp16 vpp2 dp64 zero1 mb1 recompute selective mlp": degrees of 1 are left out, and
+// the kind of context parallelism where it is a ring.
 std::string readable_layout(const costmodel::Layout& layout);
 // For narrow columns: "aws us-east-1 spot"; "tp8 sp pp16 vpp2 dp64 zero1 mb1 rc-selective", where the
 // schedule is left out if it is 1F1B, or interleaved for vpp above 1.

@@ -19,10 +19,11 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 std::string layout_of(const json& row) {
   std::string layout;
   for (const char* key :
-       {"provider",   "region",      "instance",    "price_model", "device",       "gpus",       "framework",
-        "tp",         "sp",          "cp",          "pp",          "vpp",          "ep",         "etp",
-        "zero",       "shard_group", "micro_batch", "r",           "global_batch", "recompute",  "schedule",
-        "protection", "sub_shards",  "spares",      "k_max",       "islands",      "inner_steps"}) {
+       {"provider",    "region", "instance",     "price_model", "device",     "gpus",
+        "framework",   "tp",     "sp",           "cp",          "cp_type",    "recompute_modules",
+        "pp",          "vpp",    "ep",           "etp",         "zero",       "shard_group",
+        "micro_batch", "r",      "global_batch", "recompute",   "schedule",   "protection",
+        "sub_shards",  "spares", "k_max",        "islands",     "inner_steps"}) {
     const std::string value = row[key].is_string() ? row[key].get<std::string>() : row[key].dump();
     if (!layout.empty()) layout += ',';
     layout.append(key).append(1, '=').append(value);

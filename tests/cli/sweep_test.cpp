@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "cli/program.hpp"
@@ -25,6 +26,8 @@ const std::vector<std::string> kColumns = {"id",
                                            "tp",
                                            "sp",
                                            "cp",
+                                           "cp_type",
+                                           "cp_heads",
                                            "pp",
                                            "vpp",
                                            "ep",
@@ -35,6 +38,7 @@ const std::vector<std::string> kColumns = {"id",
                                            "micro_batch",
                                            "global_batch",
                                            "recompute",
+                                           "recompute_modules",
                                            "schedule",
                                            "protection",
                                            "r",
@@ -306,7 +310,16 @@ TEST_CASE("explain takes a plan apart into parts that sum to their totals") {
           doctest::Approx(row["availability"].get<double>()).epsilon(1e-9));
   }
   CHECK_FALSE(explained["critical_path"].empty());
-  CHECK_FALSE(json::parse(slurp(folder / "trace.json"))["traceEvents"].empty());
+  // Threads of each stage: kernels, and what links do; every event on one of them.
+  std::set<std::array<int, 2>> threads, used;
+  const json trace = json::parse(slurp(folder / "trace.json"));
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "process_name") continue;
+    (event["name"] == "thread_name" ? threads : used)
+        .insert(std::array{event["pid"].get<int>(), event["tid"].get<int>()});
+  }
+  CHECK(threads == used);
+  CHECK(threads.size() > 2);
 
   SUBCASE("by what it must be") {
     const std::string layout =

@@ -19,7 +19,7 @@ FrameworkProfile plain_profile() {
 
 BlockTime price(const Operations& operations, const FrameworkProfile& framework, const Layout& layout = {}) {
   const Hardware hardware = h100_cluster();
-  return price_operations(operations, layout, place_groups(layout, 8), hardware, framework);
+  return price_operations(operations, place_groups(layout, 8), hardware, framework);
 }
 
 TEST_CASE("an operation's time goes to its pass and part, as often as it runs") {
@@ -51,17 +51,21 @@ TEST_CASE("context parallelism never speeds attention up at equal tokens per ran
   for (const int sequence : {2048, 8192, 65536}) {
     Recipe recipe;
     recipe.sequence_length = sequence;
-    const auto attention_s = [&](int cp, const FrameworkProfile& framework) {
+    const auto attention_s = [&](int cp, const FrameworkProfile& framework, ContextExchange type) {
       Layout layout;
       layout.cp = layout.micro_batch = cp;
+      layout.cp_type = type;
+      if (type == ContextExchange::kAllToAllRing) layout.cp_heads = cp / 2;
       const BlockTimes times = block_times(reference::llama3_8b(), recipe, layout, hardware, framework);
       return times.dense[Pass::kForward][Part::kAttention] +
              times.dense[Pass::kInputGradient][Part::kAttention];
     };
     for (const Framework framework : {Framework::kMegatron, Framework::kTorchtitan, Framework::kDeepspeed}) {
       const FrameworkProfile& profile = default_profile(framework);
-      const double whole = attention_s(1, profile);
-      for (const int cp : {2, 4, 8}) CHECK(attention_s(cp, profile) >= whole);
+      using enum ContextExchange;
+      const double whole = attention_s(1, profile, kRing);
+      for (const ContextExchange type : {kRing, kAllGather, kAllToAll, kAllToAllRing})
+        for (const int cp : {2, 4, 8}) CHECK(attention_s(cp, profile, type) >= whole);
     }
   }
 }

@@ -141,6 +141,7 @@ TEST_CASE("torchtitan splits key-value heads, never replicates them") {
 TEST_CASE("Ulysses exchanges heads over context-parallel ranks") {
   Layout layout;
   layout.framework = Framework::kDeepspeed;
+  layout.cp_type = ContextExchange::kAllToAll;
   layout.cp = 40;
   CHECK(check(heads(40, 8), layout, 40 * 1024) == Rule::kNone);
   layout.cp = 16;

@@ -36,7 +36,9 @@ std::vector<Case> random_cases(int count) {
     layout.framework = random() % 4 == 0 ? Framework::kTorchtitan : Framework::kMegatron;
     layout.tp = pick({1, 2, 4, 8});
     layout.sp = layout.tp > 1;
-    layout.cp = pick({1, 1, 2});
+    layout.cp = pick({1, 1, 2, 4});
+    if (layout.cp > 1) layout.cp_type = static_cast<ContextExchange>(pick({0, 1, 2, 3}));
+    if (layout.cp_type == ContextExchange::kAllToAllRing) layout.cp_heads = layout.cp / 2;
     layout.pp = pick({1, 2, 4, 8});
     layout.ep = c.model.is_moe() ? pick({1, 4, 8}) : 1;
     layout.dp = pick({1, 2, 8, 64});
@@ -44,6 +46,10 @@ std::vector<Case> random_cases(int count) {
     layout.micro_batch = pick({1, 2});
     layout.zero = pick({0, 1, 2, 3});
     layout.recompute = static_cast<Recompute>(random() % 3);
+    const std::vector<RecomputeModules> sets = plain_sets(c.model);
+    const bool chooses =
+        layout.framework == Framework::kMegatron && layout.recompute == Recompute::kSelective;
+    if (chooses) layout.modules = sets[random() % sets.size()];
     layout.schedule = static_cast<Schedule>(random() % 4);
     if (layout.schedule == Schedule::kInterleaved && layout.pp > 1) layout.vpp = 2;
     const int groups = pick({1, 2, 3, 8});

@@ -164,7 +164,8 @@ TEST_CASE("the parts of a step hold what stalls cost") {
   CHECK(parts_s == doctest::Approx(step_on(h100_cluster(), layout, nanotron, 128)).epsilon(1e-9));
 }
 
-// Searches keep block times by tp, cp, ep, etp, sp, micro-batch and recomputation, and layout costs by all
+// Searches keep block times by tp, cp and its kind, ep, etp, sp, micro-batch,
+// recomputation and its modules, and layout costs by all
 // but dp.
 TEST_CASE("with a framework's default profile layers do not depend on pp and dp, nor layouts on dp") {
   for (const Framework framework : {Framework::kMegatron, Framework::kTorchtitan, Framework::kDeepspeed}) {

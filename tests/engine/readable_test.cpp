@@ -59,6 +59,14 @@ TEST_CASE("a layout names what is not 1") {
   layout.vpp = 1;
   layout.schedule = trainfront::costmodel::Schedule::kZeroBubble;
   CHECK(short_layout(layout) == "tp8 sp pp16 dp64 zero1 mb1 zero_bubble rc-selective");
+  layout.modules.add(trainfront::costmodel::RecomputeModule::kMlp);
+  layout.cp = 16;
+  CHECK(readable_layout(layout) == "tp8 sp cp16 pp16 dp64 zero1 mb1 recompute selective mlp zero_bubble");
+  layout.cp_type = trainfront::costmodel::ContextExchange::kAllToAllRing;
+  layout.cp_heads = 8;
+  CHECK(readable_layout(layout) ==
+        "tp8 sp cp16 all_to_all_ring 8 pp16 dp64 zero1 mb1 recompute selective mlp zero_bubble");
+  CHECK(short_layout(layout) == "tp8 sp cp16 all_to_all_ring 8 pp16 dp64 zero1 mb1 zero_bubble rc-mlp");
 }
 
 TEST_CASE("spare nodes are counted in words") {

@@ -250,11 +250,20 @@ TEST_CASE("every profile that a framework's name can lead to exists") {
   }
 }
 
-TEST_CASE(
-    "memory is open where recomputation is not stated, only modules are, or activations leave the GPU") {
+TEST_CASE("a row's recomputed modules and its kind of context parallelism are taken over") {
+  const RunSetup some = setup_of(with(llama_cells(), "recompute", "selective (mlp)"));
+  CHECK(some.layout.recompute == costmodel::Recompute::kSelective);
+  CHECK(costmodel::modules_name(some.layout.modules) == "mlp");
+  CHECK(setup_of(llama_cells()).layout.cp_type == costmodel::ContextExchange::kRing);
+  const auto exchanged = with(llama_cells(), "cp_type", "a2a");
+  CHECK(setup_of(exchanged).layout.cp_type == costmodel::ContextExchange::kAllToAll);
+  CHECK(setup_of(exchanged).assumed.size() + 1 == setup_of(llama_cells()).assumed.size());
+}
+
+TEST_CASE("memory is open where recomputation is not stated, or activations leave the GPU") {
   CHECK_FALSE(setup_of(llama_cells()).memory_open);
   CHECK(setup_of(with(llama_cells(), "recompute", "")).memory_open);
-  CHECK(setup_of(with(llama_cells(), "recompute", "selective (moe_act+layernorm)")).memory_open);
+  CHECK_FALSE(setup_of(with(llama_cells(), "recompute", "selective (moe_act+layernorm)")).memory_open);
   CHECK(setup_of(with(llama_cells(), "notes", "CPU activation offload")).memory_open);
 }
 

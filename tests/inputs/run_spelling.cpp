@@ -25,9 +25,27 @@ TEST_CASE("recomputation as tables spell it") {
   CHECK(read_recompute("full (validation configs say use_checkpoint)") == Recompute::kFull);
   CHECK(read_recompute("selective") == Recompute::kSelective);
   CHECK(read_recompute("selective (core_attn)") == Recompute::kSelective);
-  // Attention is not among them: its forward is not repeated.
-  CHECK(read_recompute("selective (moe_act+layernorm)") == Recompute::kNone);
+  CHECK(read_recompute("selective (moe_act+layernorm)") == Recompute::kSelective);
   CHECK_FALSE(read_recompute("sometimes"));
+
+  const auto modules = [](const char* text) { return costmodel::modules_name(read_named_modules(text)); };
+  CHECK(modules("selective (moe_act+layernorm)") == "moe_act+layernorm");
+  CHECK(modules("selective [\"mla_up_proj\", \"mlp\"]") == "mla_up_proj+mlp");
+  CHECK(modules("selective: core_attn, moe") == "core_attn+moe");
+  CHECK(modules("selective (core_attn)") == "core_attn");
+  CHECK(read_named_modules("selective").empty());
+  CHECK(read_named_modules("selective (op)").empty());
+}
+
+TEST_CASE("kinds of context parallelism as Megatron and sweep files spell them") {
+  using enum costmodel::ContextExchange;
+  CHECK(read_exchange("p2p") == kRing);
+  CHECK(read_exchange("all_gather") == kAllGather);
+  CHECK(read_exchange("allgather") == kAllGather);
+  CHECK(read_exchange("a2a") == kAllToAll);
+  CHECK(read_exchange("a2a+p2p") == kAllToAllRing);
+  CHECK(read_exchange("all_to_all_ring") == kAllToAllRing);
+  CHECK_FALSE(read_exchange("zigzag"));
 }
 
 TEST_CASE("schedules as tables spell them") {

@@ -93,6 +93,7 @@ framework = ["torchtitan", "megatron"]
 tp = [8, 1, 2, 4]
 sp = true
 cp = {min = 1, max = 4}
+cp_type = ["all_gather", "ring"]
 pp = "auto"
 vpp = 2
 ep = 1
@@ -100,7 +101,8 @@ etp = 1
 zero = [1, 3]
 shard_group = [0, 64]
 micro_batch = {min = 1, max = 5, step = 2}
-recompute = ["full", "none"]
+recompute = ["full", "selective"]
+recompute_modules = ["mlp", "core_attn", "moe_act+layernorm"]
 schedule = ["1f1b", "interleaved"]
 [cluster]
 devices = ["h200-sxm", "h100-sxm"]
@@ -169,7 +171,13 @@ probability = 0.9
   CHECK(layout.zero == std::vector<int>{1, 3});
   CHECK(layout.shard_group == std::vector<int>{0, 64});
   CHECK(layout.micro_batch == std::vector<int>{1, 3, 5});
-  CHECK(layout.recompute == std::vector<Recompute>{Recompute::kNone, Recompute::kFull});
+  using enum costmodel::ContextExchange;
+  CHECK(layout.cp_type == std::vector{kRing, kAllGather});
+  CHECK(layout.recompute == std::vector<Recompute>{Recompute::kSelective, Recompute::kFull});
+  std::string modules;
+  for (const costmodel::RecomputeModules& set : layout.recompute_modules.value())
+    modules += costmodel::modules_name(set) + " ";
+  CHECK(modules == "mlp core_attn moe_act+layernorm ");
   CHECK(layout.schedule == std::vector<Schedule>{Schedule::k1f1b, Schedule::kInterleaved});
   CHECK(problem.gpus == std::vector<std::int64_t>{1024, 4096});
 

@@ -69,7 +69,14 @@ class RandomProblems {
     LayoutChoices& layout = problem.layout;
     if (one_in(8)) layout.framework = {pick<Framework>({Framework::kTorchtitan, Framework::kDeepspeed})};
     if (one_in(5)) layout.schedule = {pick<Schedule>({Schedule::kGpipe, Schedule::kZeroBubble})};
-    if (one_in(6)) layout.recompute = {Recompute::kSelective};
+    if (one_in(6)) {
+      layout.recompute = {Recompute::kSelective};
+      if (one_in(2)) layout.recompute_modules.emplace();
+    }
+    if (one_in(3)) {
+      using enum costmodel::ContextExchange;
+      layout.cp_type = pick<std::vector<costmodel::ContextExchange>>({{}, {kRing, kAllToAll}, {kAllGather}});
+    }
     if (one_in(4)) layout.sp = {one_in(2)};
     if (problem.model.is_moe() && one_in(2)) layout.etp = pick<std::vector<int>>({{1}, {1, 2}});
     if (one_in(8)) layout.micro_batch = {4};
