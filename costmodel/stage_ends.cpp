@@ -40,6 +40,8 @@ StageEnds stage_ends(const LayoutCost& cost, const ReplicaCosts& replicas, const
   const double backward_s = run.time.backward_s();
 
   StageEnds ends;
+  ends.all_gathers_s = gather_s;
+  ends.all_reduces_s = reduce_s;
   if (replicas.every_micro_batch && replicas.by_block) {
     const double gather_again_s = layout.zero == 3 ? gather_s : 0;
     ends.every_forward_s =

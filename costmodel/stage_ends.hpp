@@ -24,6 +24,8 @@ struct StageEnds {
   double optimizer_s = 0;      // then
   double every_forward_s = 0;  // FSDP, ZeRO-2: with every micro-batch
   double every_backward_s = 0;
+  double all_gathers_s = 0;  // of its parameters, hidden or not: once
+  double all_reduces_s = 0;
   Evidence evidence = Evidence::kCalibrated;
 };
 StageEnds stage_ends(const LayoutCost& cost, const ReplicaCosts& replicas, const StageRun& run);

@@ -4,7 +4,6 @@
 
 #include "costmodel/outer_sync.hpp"
 #include "costmodel/schedule.hpp"
-#include "costmodel/stage_ends.hpp"
 #include "costmodel/stage_load.hpp"
 
 namespace trainfront::costmodel {
@@ -154,7 +153,8 @@ StepGraph step_graph(const Model& model, const Recipe& recipe, const Layout& lay
       run.time.input_gradient_s += time.input_gradient_s;
       run.time.weight_gradient_s += time.weight_gradient_s;
     }
-    builder.add_stage(stage, stage_ends(cost, replicas, run));
+    step.ends.push_back(stage_ends(cost, replicas, run));
+    builder.add_stage(stage, step.ends.back());
   }
   builder.connect();
   step.graph = builder.finish(placed.tied_table_s, framework.optimizer_extra_s);

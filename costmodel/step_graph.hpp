@@ -6,6 +6,7 @@
 
 #include "costmodel/graph.hpp"
 #include "costmodel/layer_time.hpp"
+#include "costmodel/stage_ends.hpp"
 #include "costmodel/step_time.hpp"
 
 namespace trainfront::costmodel {
@@ -17,6 +18,7 @@ struct StepGraph {
   Graph graph{1};
   Timeline timeline;
   std::vector<BlockTime> chunks;  // one micro-batch through chunk v * pp + stage, by pass and part
+  std::vector<StageEnds> ends;    // by stage
   bool splits_backward = false;
   double outer_sync_s = 0;  // islands: comes on top, shared out over the steps
 };

@@ -91,7 +91,11 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
   explanation.critical_path = costmodel::path_shares(step, plan.layout);
   explanation.graph_s = step.timeline.length_s + step.outer_sync_s;
   explanation.bottleneck = costmodel::bottleneck_words(explanation.critical_path, plan.layout, hardware);
-  if (with_events) explanation.events = costmodel::step_events(step, plan.layout);
+  if (!with_events) return explanation;
+  explanation.events = costmodel::step_events(step, plan.layout);
+  explanation.streams = costmodel::stream_events(
+      step, plan.layout,
+      costmodel::chunk_link_times(problem.model, problem.recipe, plan.layout, hardware, framework));
   return explanation;
 }
 

@@ -9,6 +9,7 @@
 #include "costmodel/breakdown.hpp"
 #include "costmodel/memory.hpp"
 #include "costmodel/part_evidence.hpp"
+#include "costmodel/step_streams.hpp"
 #include "engine/reports/plan_row.hpp"
 #include "engine/reports/run_parts.hpp"
 #include "search/host_rules.hpp"
@@ -41,14 +42,16 @@ struct Explanation {
   std::string bottleneck;                           // in words; empty likewise
   double graph_s = 0;                               // length of that path; 0 likewise
   std::vector<costmodel::Sensitivity> sensitivities;
-  std::vector<costmodel::StepEvent> events;  // only if asked for
+  std::vector<costmodel::StepEvent> events;  // only if asked for, as are the links'
+  std::vector<costmodel::StreamEvent> streams;
 };
 Explanation explain_plan(const search::Space& space, std::uint64_t index, bool with_events);
 
 std::string explanation_json(const search::Space& space, const Explanation& explanation);
 std::string explanation_text(const search::Space& space, const Explanation& explanation);
 
-// The step in the Trace Event Format (JSON) that Perfetto and chrome://tracing read: a process a stage.
+// The step in the Trace Event Format (JSON) that Perfetto and chrome://tracing read: a process a stage, in it
+// a thread for what computes and one for the links of each kind of parallelism.
 std::string trace_json(const Explanation& explanation);
 
 }  // namespace trainfront::engine

@@ -110,47 +110,4 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
   return json.end_object().take();
 }
 
-namespace {
-
-// Within its pass, part after part: shares of it, not the order of its kernels. Whole nanoseconds, rounded
-// down, so that none sticks out of its pass in a viewer that counts those.
-void write_parts(const costmodel::StepEvent& event, JsonWriter& json) {
-  double passed_ns = 0;
-  for (std::size_t i = 0; i < event.parts.seconds.size(); ++i) {
-    const double ns = std::floor(event.parts.seconds[i] * 1e9);
-    if (ns <= 0) continue;
-    json.begin_object().field("name", costmodel::path_part_name(static_cast<costmodel::PathPart>(i)));
-    json.field("ph", "X").field("pid", event.stage).field("tid", 0);
-    json.field("ts", event.start_s * 1e6 + passed_ns / 1e3).field("dur", ns / 1e3).end_object();
-    passed_ns += ns;
-  }
-}
-
-}  // namespace
-
-std::string trace_json(const Explanation& explanation) {
-  const int stages = explanation.row.plan.layout.pp;
-  JsonWriter json;
-  json.begin_object().field("displayTimeUnit", "ms").begin_array("traceEvents");
-  for (int stage = 0; stage <= stages; ++stage) {
-    json.begin_object()
-        .field("name", "process_name")
-        .field("ph", "M")
-        .field("pid", stage)
-        .begin_object("args");
-    json.field("name", stage == stages ? std::string("all stages") : fmt::format("stage {}", stage));
-    json.end_object().end_object();
-  }
-  for (const costmodel::StepEvent& event : explanation.events) {
-    json.begin_object().field("name", event.name).field("ph", "X").field("pid", event.stage).field("tid", 0);
-    json.field("ts", event.start_s * 1e6).field("dur", event.seconds * 1e6).begin_object("args");
-    json.field("chunk", event.chunk)
-        .field("micro_batch", event.micro_batch)
-        .field("critical", event.critical);
-    json.end_object().end_object();
-    write_parts(event, json);
-  }
-  return json.end_array().end_object().take();
-}
-
 }  // namespace trainfront::engine

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
+#include "costmodel/step_streams.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
 
@@ -143,6 +146,57 @@ TEST_CASE(
   }
   CHECK(critical_s == doctest::Approx(step.timeline.length_s));
   CHECK(static_cast<std::int64_t>(events.size()) <= step_graph_nodes(layout, 64) + 4 * layout.pp + 2);
+}
+
+// The waits of the compute stream are the parts of the step, so that all of them must be on the links'
+// streams.
+TEST_CASE("links' events: as long as links work, no shorter than what compute waits for, within the step") {
+  std::vector<Layout> layouts{pipelined(Schedule::k1f1b), pipelined(Schedule::kGpipe)};
+  Layout interleaved = pipelined(Schedule::kInterleaved);
+  interleaved.vpp = 2;
+  layouts.push_back(interleaved);
+  Layout whole;  // ZeRO-3, with experts, context and tensor parallelism
+  whole.tp = 2;
+  whole.sp = true;
+  whole.cp = 2;
+  whole.ep = 4;
+  whole.dp = 16;
+  whole.zero = 3;
+  layouts.push_back(whole);
+  for (const Layout& layout : layouts) {
+    const Model model = layout.ep > 1 ? reference::qwen3_30b() : reference::llama31_70b();
+    const StepGraph step = graph_of(model, layout, 64);
+    const std::vector<StreamEvent> events = stream_events(
+        step, layout, chunk_link_times(model, reference::sequences_of(4096), layout, cluster(), megatron()));
+    std::array<double, kStreams> waited_s{}, busy_s{};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const StreamEvent& event = events[i];
+      waited_s[static_cast<std::size_t>(event.stream)] += event.waited_s;
+      busy_s[static_cast<std::size_t>(event.stream)] += event.busy_s;
+      CHECK(event.busy_s >= event.waited_s * (1 - 1e-12));
+      CHECK(event.seconds >= event.waited_s * (1 - 1e-9));
+      CHECK(event.seconds <= event.busy_s * (1 + 1e-9));
+      CHECK(event.start_s >= 0);
+      CHECK(event.start_s + event.seconds <= step.timeline.length_s * (1 + 1e-12));
+      if (i > 0 && event.stage == events[i - 1].stage && event.stream == events[i - 1].stream)
+        CHECK(event.start_s >= (events[i - 1].start_s + events[i - 1].seconds) * (1 - 1e-9));
+    }
+    std::array<double, 3> parts_s{};
+    for (const StepEvent& event : step_events(step, layout)) {
+      parts_s[0] += event.parts[Part::kTensorParallel];
+      parts_s[1] += event.parts[Part::kContextParallel];
+      parts_s[2] += event.parts[Part::kExpertParallel];
+    }
+    for (std::size_t i = 0; i < parts_s.size(); ++i)
+      CHECK(waited_s[static_cast<std::size_t>(Stream::kTensorParallel) + i] ==
+            doctest::Approx(parts_s[i]).epsilon(1e-9));
+    // Megatron hides some of what tensor parallelism sends, and interleaved transfers.
+    const auto tensor = static_cast<std::size_t>(Stream::kTensorParallel);
+    if (layout.tp > 1) CHECK(busy_s[tensor] == doctest::Approx(waited_s[tensor] / 0.65));
+    const auto ahead = static_cast<std::size_t>(Stream::kPipelineForward);
+    if (layout.pp > 1) CHECK(busy_s[ahead] > 0);
+    if (layout.vpp > 1) CHECK(waited_s[ahead] == 0);
+  }
 }
 
 }  // namespace
