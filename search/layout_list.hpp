@@ -54,7 +54,7 @@ struct LayoutList {
   std::optional<std::size_t> position(const costmodel::Layout& layout) const;
 };
 
-// What lists may hold: shapes take 72 bytes each, layouts time alone.
+// What lists may hold: shapes take 80 bytes each, layouts time alone.
 struct LayoutLimits {
   std::size_t shapes = 2'000'000;
   std::size_t layouts = 10'000'000;
