@@ -1,25 +1,15 @@
 #include "engine/pace.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace trainfront::engine {
 
-namespace {
-
-// Excluded plans may be more than 64 bits count.
-std::uint64_t sum_saturating(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max()
-                                                           : a + b;
-}
-
-}  // namespace
-
 Pace Course::pace(const search::Counts& counts, double elapsed_s) const {
   Pace pace;
-  pace.plans = sum_saturating(walked, excluded);
-  pace.covered = sum_saturating(counts.plans, excluded);
+  pace.plans = walked;
+  pace.covered = counts.plans;
+  pace.excluded = excluded;
   pace.plans_per_s = static_cast<double>(counts.plans - covered_before) / std::max(elapsed_s, 1e-9);
   if (pace.plans > 0) pace.share = static_cast<double>(pace.covered) / static_cast<double>(pace.plans);
   if (pace.covered == pace.plans) {

@@ -61,7 +61,11 @@ std::string Progress::text(const search::Counts& counts, std::size_t front) cons
       readable_count(static_cast<double>(now.plans)), readable_count(static_cast<double>(counts.evaluated)),
       readable_count(static_cast<double>(pruned(counts))), readable_count(now.plans_per_s), front);
   if (now.covered >= now.plans) {
-    return line + ", took " + readable_duration(std::chrono::duration<double>(Clock::now() - begin_).count());
+    const std::string took =
+        line + ", took " + readable_duration(std::chrono::duration<double>(Clock::now() - begin_).count());
+    if (now.excluded == 0) return took;
+    return fmt::format("{}; {} more are illegal everywhere", took,
+                       readable_count(static_cast<double>(now.excluded)));
   }
   return now.to_go_s ? line + ", " + readable_duration(*now.to_go_s) + " to go" : line;
 }

@@ -51,7 +51,8 @@ std::string status_json(const Status& status) {
   json.field("process_started", run.process.started).field("started", utc_text(run.started_s));
   json.field("updated", utc_text(status.updated_s)).field("update_every_s", status.update_every_s);
   json.field("ranks", run.ranks).field("threads_per_rank", run.threads).field("runs", run.runs);
-  json.field("plans", status.pace.plans).field("covered", status.pace.covered);
+  json.field("plans", status.pace.plans).field("illegal_everywhere", status.pace.excluded);
+  json.field("covered", status.pace.covered);
   json.field("covered_share", status.pace.share).field("evaluated", status.counts.evaluated);
   json.field("pruned", pruned(status.counts)).field("plans_per_s", status.pace.plans_per_s);
   json.key("to_go_s");

@@ -132,6 +132,7 @@ Observed observe(const std::filesystem::path& folder, std::int64_t now_s, const 
   seen.runs = fields.integer("runs");
   seen.front = fields.integer("front");
   seen.plans = fields.real("plans");
+  seen.illegal_everywhere = fields.real("illegal_everywhere");
   seen.covered_share = fields.real("covered_share");
   seen.evaluated = fields.real("evaluated");
   seen.pruned = fields.real("pruned");
@@ -161,6 +162,8 @@ std::string observed_text(const Observed& seen, const std::filesystem::path& fol
                       readable_count(seen.pruned), readable_count(seen.plans_per_s));
   if (seen.state == Observed::State::kRunning && seen.to_go_s >= 0)
     text += fmt::format(", {} to go", readable_duration(std::max(0.0, seen.to_go_s - seen.age_s)));
+  if (seen.illegal_everywhere > 0)
+    text += fmt::format("\n  {} more are illegal everywhere", readable_count(seen.illegal_everywhere));
   text += fmt::format("\n  front {}", seen.front);
   if (!seen.fastest.id.empty()) {
     text += fmt::format(": fastest {}, cheapest {}", plan_words(seen.fastest), plan_words(seen.cheapest));

@@ -23,7 +23,7 @@ struct Observed {
   double age_s = 0;      // since it was written
   double running_s = 0;  // from the run's start to then
   std::int64_t ranks = 0, threads = 0, runs = 0, front = 0, checkpoints = 0;
-  double plans = 0, covered_share = 0, evaluated = 0, pruned = 0, plans_per_s = 0;
+  double plans = 0, illegal_everywhere = 0, covered_share = 0, evaluated = 0, pruned = 0, plans_per_s = 0;
   double to_go_s = -1;           // negative: not known
   double checkpoint_age_s = -1;  // negative: none
   Plan fastest, cheapest;

@@ -49,8 +49,8 @@ Observed read_back(const Status& status, std::int64_t now_s, const std::string& 
 TEST_CASE("a status reads back as it was written") {
   const Observed seen = read_back(some_status(), kNoon_s + 3, "n17");
   CHECK(seen.state == Observed::State::kRunning);
-  CHECK(seen.plans == 1200);
-  CHECK(seen.covered_share == 0.5);  // 400 walked and 200 excluded of 1200
+  CHECK(seen.plans == 1000);
+  CHECK(seen.covered_share == 0.4);  // 400 of 1000; 200 are no work
   CHECK(seen.plans_per_s == 2);      // (400 - 300) in 50 s
   CHECK(seen.to_go_s == 300);        // 600 left
   CHECK(seen.age_s == 3);
@@ -62,7 +62,8 @@ TEST_CASE("a status reads back as it was written") {
   CHECK(seen.threads == 8);
   CHECK(seen.fastest.id == "12");
   CHECK(seen.cheapest.cost_usd == 1e6);
-  CHECK(observed_text(seen, "out").find("50.0 % of 1.20 k plans covered") != std::string::npos);
+  CHECK(observed_text(seen, "out").find("40.0 % of 1.00 k plans covered") != std::string::npos);
+  CHECK(observed_text(seen, "out").find("200 more are illegal everywhere") != std::string::npos);
 }
 
 TEST_CASE("before anything is known a status says so") {
@@ -136,10 +137,14 @@ TEST_CASE("times of the wall clock read back") {
   CHECK_FALSE(parse_utc("2025-11-29T12:00:00Z and more").has_value());
 }
 
-TEST_CASE("a course past 2^64 plans does not wrap") {
+TEST_CASE("plans that are illegal everywhere are no part of what is covered, were they past 2^64") {
   const Pace pace = Course{std::uint64_t{1} << 62, ~std::uint64_t{0}, 0}.pace({.plans = 10}, 1);
-  CHECK(pace.share <= 1);
-  CHECK(pace.share > 0.5);
+  CHECK(pace.covered == 10);
+  CHECK(pace.share < 1e-17);
+  CHECK(pace.excluded == ~std::uint64_t{0});
+  const Pace nothing_to_do = Course{0, 7, 0}.pace({}, 1);
+  CHECK(nothing_to_do.share == 1);
+  CHECK(nothing_to_do.to_go_s == 0);
 }
 
 TEST_CASE("half-written files of killed writers are taken away, and nothing else") {
