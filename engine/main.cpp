@@ -5,6 +5,7 @@
 
 #include "engine/command_line.hpp"
 #include "engine/errors.hpp"
+#include "engine/large_pages.hpp"
 #include "engine/run.hpp"
 
 namespace {
@@ -20,6 +21,7 @@ void hold_standard_streams() {
 
 int main(int argc, char** argv) {
   using namespace trainfront::engine;
+  use_large_pages();
   hold_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error like a full disk, not a kill
   const int status = run(parse_command_line(argc, argv));
