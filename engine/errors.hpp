@@ -24,4 +24,9 @@ struct MachineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Asked to stop before there is anything to save: exit status 75.
+struct StoppedEarly : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace trainfront::engine

@@ -16,6 +16,8 @@ Failure describe(const std::exception_ptr& thrown) {
     return {kBadInput, error.what()};
   } catch (const inputs::InputError& error) {
     return {kBadInput, error.what()};
+  } catch (const StoppedEarly& stop) {
+    return {kResumable, stop.what()};
   } catch (const MachineError& error) {
     return {kInternalError, error.what()};
   } catch (const std::length_error& error) {

@@ -36,7 +36,8 @@ class Share {
   // finished.
   bool tend();
 
-  // No new work from now on, on all ranks; what is begun is finished and reported. May be called on any rank.
+  // No new work from now on, on all ranks; what is begun is finished, unless that takes long, and reported.
+  // May be called on any rank.
   void stop(const StopCause& cause);
   bool stopped() const { return stopped_by_.kind != StopCause::Kind::kNone; }
   const StopCause& stopped_by() const { return stopped_by_; }

@@ -78,7 +78,8 @@ std::uint64_t input_fingerprint(const std::filesystem::path& file) {
 
 }  // namespace
 
-LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability) {
+LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability,
+                       const std::function<void()>& look_up) {
   const auto wanted = parse_probability_option("--probability", probability);
   inputs::SweepFile read = inputs::read_sweep_file(file);
   std::uint64_t hash = input_fingerprint(file);
@@ -87,11 +88,14 @@ LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& pro
     read.problem.goal.probability = wanted;
     hash = fingerprint(fmt::format("probability {}", *wanted), hash);
   }
-  return {search::Space(std::move(read.problem)), std::move(read.notes), hash};
+  search::LayoutLimits limits;
+  limits.look_up = look_up;
+  return {search::Space(std::move(read.problem), limits), std::move(read.notes), hash};
 }
 
-LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability) {
-  LoadedSweep sweep = world.together([&] { return load_sweep(file, probability); });
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability,
+                       const std::function<void()>& look_up) {
+  LoadedSweep sweep = world.together([&] { return load_sweep(file, probability, look_up); });
   const auto mine = std::bit_cast<std::int64_t>(sweep.fingerprint);
   const bool same = world.lowest(mine) == mine && ~world.lowest(~mine) == mine;
   world.together([&] {
@@ -104,16 +108,14 @@ LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const st
 
 JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force, const JobOptions& options) {
   const search::Space& space = sweep.space;
-  search::WalkOptions walk_options;
-  walk_options.brute_force = brute_force;
   JobWork work;
   work.plans = space.size();
   work.excluded = search::excluded_counts(space).plans;
   work.blocks = space.blocks();
   work.problem = sweep.fingerprint;
-  work.walker = [&space, walk_options](std::uint64_t first, std::uint64_t last,
-                                       const search::Front& incumbent, search::Harvest& harvest) {
-    search::walk(space, first, last, incumbent, walk_options, harvest);
+  work.walker = [&space, brute_force](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                                      search::Harvest& harvest, const std::function<bool()>& give_up) {
+    return search::walk(space, first, last, incumbent, {brute_force, give_up}, harvest);
   };
   JobResult result = run_job(world, work, options);
   result.harvest.counts += search::excluded_counts(space);

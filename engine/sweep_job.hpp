@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ struct LoadedSweep {
 };
 
 // `probability`, unless empty, is what --probability says in place of the file's. Throws UsageError.
-// Collective. All ranks must read the same bytes. Throws SharedFailure.
-LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability = {});
+// Collective. All ranks must read the same bytes. `look_up`, unless empty: search::LayoutLimits'. Throws
+// SharedFailure.
+LoadedSweep load_sweep(World& world, const std::filesystem::path& file, const std::string& probability = {},
+                       const std::function<void()>& look_up = {});
 
 // In one process.
-LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability = {});
+LoadedSweep load_sweep(const std::filesystem::path& file, const std::string& probability = {},
+                       const std::function<void()>& look_up = {});
 
 // Walks the whole space; the counts hold the plans without an index too. Collective.
 JobResult run_sweep_job(World& world, const LoadedSweep& sweep, bool brute_force, const JobOptions& options);

@@ -16,6 +16,8 @@ using Seconds = std::chrono::duration<double>;
 // answer.
 constexpr double kShortPiece_s = 1e-3;
 constexpr double kLongPiece_s = 4e-3;
+// Whoever asks for a stop waits no longer for what is begun; most pieces are done by then.
+constexpr double kLongestWait_s = 0.2;
 // Results are handed over this often, or as seldom as keeps the handing over below 2 % of the time.
 constexpr double kHandOver_s = 0.02;
 constexpr double kHandOverShare = 0.02;
@@ -59,7 +61,7 @@ void Team::run(const std::function<bool()>& tend) {
 void Team::lead(Hand& hand, const std::function<bool()>& tend) {
   std::chrono::microseconds nap = kShortestNap;
   for (;;) {
-    const bool worked = work_once(hand);
+    const bool worked = work_once(hand, &tend);
     if (!tend() || has_failed()) return;
     if (worked) {
       nap = kShortestNap;
@@ -90,7 +92,7 @@ bool Team::has_failed() const {
   return thrown_ != nullptr;
 }
 
-bool Team::work_once(Hand& hand) {
+bool Team::work_once(Hand& hand, const std::function<bool()>* tend) {
   const BlockRange piece = take(hand);
   if (piece.count() == 0) {
     if (hand.busy) hand_over(hand);
@@ -98,7 +100,18 @@ bool Team::work_once(Hand& hand) {
   }
   hand.busy = true;
   const auto begin = Clock::now();
-  walker_(piece.first, piece.last, *hand.incumbent, hand.report.harvest);
+  auto tended = begin;
+  const auto give_up = [&] {
+    if (tend != nullptr && seconds_since(tended) > kLongPiece_s) {
+      (*tend)();
+      tended = Clock::now();
+    }
+    return dropped_.load(std::memory_order_relaxed) && seconds_since(begin) > kLongestWait_s;
+  };
+  if (!walker_(piece.first, piece.last, *hand.incumbent, hand.report.harvest, give_up)) {
+    throw_away(hand);
+    return true;
+  }
   const double took_s = seconds_since(begin);
   hand.report.done.add(piece);
   if (took_s < kShortPiece_s) hand.piece = std::min<std::uint64_t>(hand.piece * 2, std::uint64_t{1} << 40);
@@ -135,6 +148,14 @@ void Team::hand_over(Hand& hand) {
   hand.hand_over_s = seconds_since(begin);
 }
 
+// All that has not been handed over, of which the harvest holds a part of no known blocks.
+void Team::throw_away(Hand& hand) {
+  const std::lock_guard lock(mutex_);
+  hand.report = {};
+  hand.busy = false;
+  --busy_;
+}
+
 void Team::add_work(BlockRange range) {
   const std::lock_guard lock(mutex_);
   work_.add(range);
@@ -144,6 +165,7 @@ void Team::add_work(BlockRange range) {
 void Team::drop_work() {
   const std::lock_guard lock(mutex_);
   work_.clear();
+  dropped_ = true;
 }
 
 std::uint64_t Team::waiting() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,12 +17,13 @@
 namespace trainfront::engine {
 
 // Adds blocks [first, last) to a harvest, pruned by an incumbent: search::walk on one space. Called by many
-// threads at once, on different harvests.
-using Walker = std::function<void(std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
-                                  search::Harvest& harvest)>;
+// threads at once, on different harvests. Asks `give_up` now and then; false: it was given up, and the
+// harvest is worth nothing.
+using Walker = std::function<bool(std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                                  search::Harvest& harvest, const std::function<bool()>& give_up)>;
 
-// The threads of one rank. Thread 0 works like the others and looks after the rest of the world between two
-// pieces of work (`tend`), so no thread is spent on it.
+// The threads of one rank. Thread 0 works like the others and looks after the rest of the world (`tend`)
+// between two pieces of work, and within one that takes long, so no thread is spent on it.
 class Team {
  public:
   Team(int threads, Walker walker) : threads_(threads), walker_(std::move(walker)) {}
@@ -32,6 +34,7 @@ class Team {
   // The rest is for tend.
   int threads() const { return threads_; }
   void add_work(BlockRange range);
+  // No more of it is begun, and pieces that take long are given up.
   void drop_work();
   std::uint64_t waiting() const;  // blocks that nobody has begun
   bool idle() const;              // no work waits, none is being done, and all of it can be collected
@@ -48,13 +51,15 @@ class Team {
   void follow(Hand& hand);
   void finish();
   bool has_failed() const;
-  bool work_once(Hand& hand);
+  bool work_once(Hand& hand, const std::function<bool()>* tend = nullptr);
+  void throw_away(Hand& hand);
   void hand_over(Hand& hand);
   BlockRange take(Hand& hand);
 
   const int threads_;
   const Walker walker_;
 
+  std::atomic<bool> dropped_ = false;
   std::condition_variable changed_;  // there is work again, or no more will come
   mutable std::mutex mutex_;         // guards all below
   BlockRanges work_;

@@ -62,7 +62,7 @@ BlockWalk::BlockWalk(const Space& space, int hardware, std::size_t gpus, const F
                  gpus * list.size() * steps_.size() * problem_.islands.size() * setup_.plans_per_step;
 }
 
-void BlockWalk::run(const Block& block) {
+bool BlockWalk::run(const Block& block) {
   const LayoutList& list = space_.layouts(hardware_);
   harvest_.counts.plans += plans_of(block.first_shape, block.last_shape);
   for (std::size_t shape = block.first_shape; shape < block.last_shape;) {
@@ -74,8 +74,24 @@ void BlockWalk::run(const Block& block) {
       continue;
     }
     dp_ = setup_.gpus / group;
-    for (; shape < next; ++shape) walk_shape(shape);
+    for (; shape < next; ++shape) {
+      walk_shape(shape);
+      if (is_given_up()) return false;
+    }
   }
+  return true;
+}
+
+// Asked when so many times have been evaluated, of which a shape counts for some, or it would cost too much.
+bool BlockWalk::is_given_up() {
+  constexpr std::int64_t kTimesBetween = 4096;
+  constexpr std::int64_t kTimesOfShape = 64;
+  until_asked_ -= kTimesOfShape;
+  if (until_asked_ < 0 && !given_up_ && options_.give_up) {
+    given_up_ = options_.give_up();
+    until_asked_ = kTimesBetween;
+  }
+  return given_up_;
 }
 
 std::uint64_t BlockWalk::plans_of(std::size_t first_shape, std::size_t last_shape) const {
@@ -123,6 +139,7 @@ void BlockWalk::walk_shape(std::size_t shape) {
     layout_.shard_group = sharding.ranks;
     memory.shard_ranks = sharding.ranks;
     walk_layout(memory, position++);
+    if (given_up_) return;
   }
 }
 
@@ -160,6 +177,7 @@ void BlockWalk::walk_layout(const costmodel::LayoutMemory& memory, std::size_t p
       step.time.reset();
       for (ProtectionPart* part : {plain_.get(), unit->masking.get()})
         if (part != nullptr && !prune(*part, step)) evaluate(*part, step);
+      if (is_given_up()) return;
     }
   }
 }
@@ -250,6 +268,7 @@ void BlockWalk::evaluate(ProtectionPart& part, Step& step) {
   harvest_.counts.evaluated += part.legal();
   const costmodel::StepTime& time = time_of(step);
   UnitKernel& kernel = part.kernel();
+  until_asked_ -= static_cast<std::int64_t>(kernel.columns());
   kernel.set_step({time.fixed_s, time.per_stack_s}, steps_[step.batch]);
   for (std::size_t rate = 0; rate < setup_.rates.size(); ++rate) {
     kernel.run(rate);

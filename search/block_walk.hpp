@@ -26,7 +26,8 @@ class BlockWalk {
   BlockWalk(const Space& space, int hardware, std::size_t gpus, const Front& incumbent,
             const WalkOptions& options, Harvest& harvest, Neighbours* neighbours = nullptr);
   bool is_at(const Block& block) const { return block.hardware == hardware_ && block.gpus == gpus_; }
-  void run(const Block& block);
+  // False: given up half-way (WalkOptions).
+  bool run(const Block& block);
   // Adds the cells' plans to the harvest's front; once, after the last block.
   void add_to_front();
 
@@ -57,6 +58,7 @@ class BlockWalk {
   std::uint64_t plans_of(std::size_t first_shape, std::size_t last_shape) const;
   void walk_shape(std::size_t shape);
   void walk_layout(const costmodel::LayoutMemory& memory, std::size_t position);
+  bool is_given_up();
   bool prune(ProtectionPart& part, Step& step);
   bool prune_by_step(ProtectionPart& part, Step& step);
   void evaluate(ProtectionPart& part, Step& step);
@@ -76,6 +78,8 @@ class BlockWalk {
   const std::size_t gpus_;
   const WalkOptions& options_;
   Harvest& harvest_;
+  std::int64_t until_asked_ = 0;
+  bool given_up_ = false;
   Neighbours* neighbours_;
   std::shared_ptr<Tables::Setups> setups_;
   std::unique_ptr<const BlockSetup> own_setup_;

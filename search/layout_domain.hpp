@@ -1,11 +1,25 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "costmodel/layout.hpp"
 #include "search/problem.hpp"
 
 namespace trainfront::search {
+
+template <class T>
+std::vector<T> ascending(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// The values to be tried: those that the user chose, ascending, or `otherwise`.
+template <class T>
+std::vector<T> chosen_or(const std::vector<T>& chosen, std::vector<T> otherwise) {
+  return chosen.empty() ? otherwise : ascending(chosen);
+}
 
 // The values that "auto" stands for (docs/search.md, "Layouts"): all that can be legal and could pay. Each
 // list is ascending and never empty. A value that a framework's rules refuse by itself may still be among

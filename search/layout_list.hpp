@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -58,8 +59,10 @@ struct LayoutList {
 struct LayoutLimits {
   std::size_t shapes = 2'000'000;
   std::size_t layouts = 10'000'000;
+  // Called now and then while layouts are listed; may throw, to give that up.
+  std::function<void()> look_up = {};
 };
-// Throws std::length_error beyond the limits.
+// Throws std::length_error beyond the limits, and what look_up throws.
 LayoutList list_layouts(const Problem& problem, const costmodel::Hardware& hardware,
                         const LayoutLimits& limits = {});
 

@@ -5,24 +5,30 @@
 #include <limits>
 #include <stdexcept>
 
+#include "search/saturating.hpp"
 #include "search/tables.hpp"
 
 namespace trainfront::search {
 namespace {
 
-// Enough plans to be worth handing out, few enough that the last ones handed out delay nobody.
+// Enough plans to be worth handing out, few enough that the last ones handed out delay nobody: times to be
+// evaluated without bounds take about a second at most.
 constexpr std::size_t kBlockShapes = 128;
+constexpr std::uint64_t kBlockTimes = 1 << 25;
+
+std::size_t block_shapes(const Problem& problem, const LayoutList& list) {
+  if (list.shape_count() == 0) return kBlockShapes;
+  const std::uint64_t per_shape =
+      times_saturating({list.size() / list.shape_count() + 1, problem.global_batches.size(),
+                        problem.islands.size(), problem.protections.size()});
+  return std::clamp<std::uint64_t>(kBlockTimes / std::max<std::uint64_t>(per_shape, 1), 1, kBlockShapes);
+}
 
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product) || product >> 63U)
     throw std::length_error("the space has 2^63 plans or more: give fewer values, or larger steps");
   return product;
-}
-
-std::uint64_t times_saturating(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
 }
 
 // All that LayoutDomain and check_layout look at.
@@ -52,7 +58,8 @@ Space::Space(Problem problem, LayoutLimits limits) : problem_{std::move(problem)
     }
     part.first_index = size_;
     part.first_block = blocks_;
-    std::uint64_t slices = (part.list->shape_count() + kBlockShapes - 1) / kBlockShapes;
+    part.block_shapes = block_shapes(problem_, *part.list);
+    std::uint64_t slices = (part.list->shape_count() + part.block_shapes - 1) / part.block_shapes;
     part.plans_per_layout = times(times(problem_.global_batches.size(), problem_.islands.size()),
                                   times(hardware.offers.size(), problem_.protections.size()));
     const std::uint64_t plans = times(times(problem_.gpus.size(), part.list->size()), part.plans_per_layout);
@@ -86,8 +93,8 @@ Block Space::block(std::uint64_t number) const {
   Block block;
   block.hardware = static_cast<int>(&part - parts_.data());
   block.gpus = within % problem_.gpus.size();
-  block.first_shape = within / problem_.gpus.size() * kBlockShapes;
-  block.last_shape = std::min(part.list->shape_count(), block.first_shape + kBlockShapes);
+  block.first_shape = within / problem_.gpus.size() * part.block_shapes;
+  block.last_shape = std::min(part.list->shape_count(), block.first_shape + part.block_shapes);
   return block;
 }
 
@@ -138,9 +145,7 @@ std::array<std::uint64_t, costmodel::kRules> Space::excluded() const {
   for (const Part& part : parts_) {
     const std::uint64_t plans = times_saturating(problem_.gpus.size(), part.plans_per_layout);
     for (std::size_t rule = 0; rule < excluded.size(); ++rule) {
-      const std::uint64_t more = times_saturating(part.list->excluded[rule], plans);
-      if (__builtin_add_overflow(excluded[rule], more, &excluded[rule]))
-        excluded[rule] = std::numeric_limits<std::uint64_t>::max();
+      excluded[rule] = plus_saturating(excluded[rule], times_saturating(part.list->excluded[rule], plans));
     }
   }
   return excluded;

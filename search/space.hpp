@@ -38,6 +38,11 @@ class Space {
   // Blocks of the same shapes follow each other, one for each GPU count: what is known of a shape is wanted
   // again at once, and by the same thread.
   Block block(std::uint64_t number) const;
+  // Of the blocks of this hardware; blocks() for the number of kinds.
+  std::uint64_t first_block(int hardware) const {
+    const auto part = static_cast<std::size_t>(hardware);
+    return part < parts_.size() ? parts_[part].first_block : blocks_;
+  }
   // Of the plans on this hardware.
   std::uint64_t first_index(int hardware) const {
     return parts_[static_cast<std::size_t>(hardware)].first_index;
@@ -61,6 +66,7 @@ class Space {
     std::shared_ptr<const LayoutList> list;
     std::uint64_t first_index = 0;
     std::uint64_t first_block = 0;
+    std::size_t block_shapes = 1;
     std::uint64_t plans_per_layout = 0;
   };
   const Part& part_of_index(std::uint64_t index) const;

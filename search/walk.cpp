@@ -36,7 +36,7 @@ void Harvest::merge(const Harvest& other) {
   keep_nearest(least_memory_excess, other.least_memory_excess);
 }
 
-void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
+bool walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
           const WalkOptions& options, Harvest& harvest) {
   std::optional<BlockWalk> on_count;
   for (std::uint64_t number = first; number < last && number < space.blocks(); ++number) {
@@ -45,9 +45,10 @@ void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Fro
       if (on_count) on_count->add_to_front();
       on_count.emplace(space, block.hardware, block.gpus, incumbent, options, harvest);
     }
-    on_count->run(block);
+    if (!on_count->run(block)) return false;
   }
   if (on_count) on_count->add_to_front();
+  return true;
 }
 
 Counts excluded_counts(const Space& space) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -57,14 +58,15 @@ struct Harvest {
 };
 
 struct WalkOptions {
-  bool brute_force = false;  // evaluate every plan, no bounds
+  bool brute_force = false;            // evaluate every plan, no bounds
+  std::function<bool()> give_up = {};  // asked some milliseconds apart within a block; true ends the walk
 };
 
 // Adds blocks [first, last) to the harvest. `incumbent` (may be empty) prunes beside the harvest's own front:
 // plans that it strictly dominates may be left out of harvest.front. That changes the work, never the front
 // that results when the incumbent's own plans are merged in, be it from here or from the walk that found
-// them. Thread-safe on different harvests.
-void walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
+// them. Thread-safe on different harvests. False: it was given up, and the harvest is worth nothing.
+bool walk(const Space& space, std::uint64_t first, std::uint64_t last, const Front& incumbent,
           const WalkOptions& options, Harvest& harvest);
 
 // The plans of the problem that no index stands for (Space::excluded), to be added once to a whole space's

@@ -97,6 +97,23 @@ JobOptions job_options(const SweepOptions& options) {
   return wanted;
 }
 
+// Throws StoppedEarly once the sweep is to stop: while layouts are listed there is nothing to save yet.
+void stop_early(const StopSignals& signals, const JobOptions& wanted) {
+  StopCause cause;
+  if (signals.raised() != 0) {
+    cause = {StopCause::Kind::kSignal, signals.raised()};
+  } else if (std::chrono::steady_clock::now() - wanted.begun >=
+             std::chrono::duration<double>(wanted.time_limit_s)) {
+    cause = {StopCause::Kind::kTimeLimit};
+  } else {
+    return;
+  }
+  throw StoppedEarly(
+      fmt::format("stopped ({}) while layouts were listed: nothing was searched in this run, and nothing is "
+                  "saved. Shorter lists in [layout] are listed sooner.",
+                  name(cause)));
+}
+
 // Of a sweep that ended early. Throws MachineError if what is done is not saved.
 void tell_how_it_stopped(const SweepReport& report, const SweepOptions& options, const JobResult& job) {
   std::string front = "nothing was found yet";
@@ -134,7 +151,8 @@ int run_sweep(const SweepOptions& options, World& world) {
   const bool root = world.rank() == 0;
   JobOptions wanted = world.together([&] { return job_options(options); });
   wanted.begun = begun;
-  const LoadedSweep sweep = load_sweep(world, options.file, options.probability);
+  const LoadedSweep sweep =
+      load_sweep(world, options.file, options.probability, [&] { stop_early(signals, wanted); });
   const search::Goal goal = world.together(
       [&] { return wanted_goal(sweep.space.problem().goal, options.deadline, options.budget); });
   std::optional<StatusFile> status_file = world.together([&]() -> std::optional<StatusFile> {

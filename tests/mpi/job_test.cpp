@@ -106,10 +106,10 @@ TEST_CASE("a slow rank gets less to do") {
   std::uint64_t done_here = 0;
   JobWork work = synthetic_work(blocks);
   work.walker = [&](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
-                    search::Harvest& harvest) {
+                    search::Harvest& harvest, const std::function<bool()>&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(slow ? 20 : 1) * (last - first));
     done_here += last - first;
-    synthetic_walk(first, last, incumbent, harvest);
+    return synthetic_walk(first, last, incumbent, harvest);
   };
   const JobResult result = run_job(world(), work, quiet(1));
   if (world().rank() == 0) check_same(result.harvest, whole(blocks));
@@ -123,10 +123,11 @@ TEST_CASE("a signal on any one rank stops all, and a rerun goes on where they st
   int signal_at = 0;  // the walk that raises it; 0: none
   JobWork work = synthetic_work(blocks);
   work.walker = [&](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
-                    search::Harvest& harvest) {
+                    search::Harvest& harvest, const std::function<bool()>&) {
     std::this_thread::sleep_for(std::chrono::microseconds(500) * (last - first));
     synthetic_walk(first, last, incumbent, harvest);
     if (++walks == signal_at) std::raise(SIGTERM);
+    return true;
   };
   JobOptions options = quiet(2);
   options.folder = folder.path();
@@ -148,6 +149,42 @@ TEST_CASE("a signal on any one rank stops all, and a rerun goes on where they st
     }
   }
   signal_at = 0;
+  const JobResult result = run_job(world(), work, options);
+  CHECK(result.complete);
+  if (world().rank() == 0) check_same(result.harvest, whole(blocks));
+}
+
+TEST_CASE("a stop does not wait for blocks that take long, and a rerun walks them anew") {
+  const SharedFolder folder;
+  const std::uint64_t blocks = 40 * static_cast<std::uint64_t>(world().size());
+  bool slow = true;
+  std::atomic<int> given_up = 0;
+  JobWork work = synthetic_work(blocks);
+  work.walker = [&](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                    search::Harvest& harvest, const std::function<bool()>& give_up) {
+    if (9 - first % 10 < last - first) {  // one block of ten, for a minute
+      for (int wait = 0; slow && wait < 60'000; ++wait) {
+        ++harvest.counts.plans;  // half of the block is in the harvest when it is given up
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (!give_up()) continue;
+        ++given_up;
+        return false;
+      }
+    }
+    return synthetic_walk(first, last, incumbent, harvest);
+  };
+  JobOptions options = quiet(2);
+  options.folder = folder.path();
+  options.time_limit_s = 0.5;
+  const auto begin = std::chrono::steady_clock::now();
+  options.begun = begin;
+  const JobResult stopped = run_job(world(), work, options);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  CHECK_FALSE(stopped.complete);
+  CHECK(world().lowest(-given_up.load()) < 0);
+  if (world().rank() == 0) CHECK(stopped.harvest.counts.plans == stopped.done.count() * kPlansPerBlock);
+  slow = false;
+  options.time_limit_s = 600;
   const JobResult result = run_job(world(), work, options);
   CHECK(result.complete);
   if (world().rank() == 0) check_same(result.harvest, whole(blocks));
@@ -175,8 +212,10 @@ TEST_CASE("the checkpoint of another problem is refused on all ranks") {
 TEST_CASE("a thread that throws ends the walk with its reason") {
   if (world().size() > 1) return;  // there it ends the whole job; see the tests of the program
   JobWork work = synthetic_work(100);
-  work.walker = [](std::uint64_t first, std::uint64_t, const search::Front&, search::Harvest&) {
+  work.walker = [](std::uint64_t first, std::uint64_t, const search::Front&, search::Harvest&,
+                   const std::function<bool()>&) {
     if (first > 40) throw std::runtime_error("block 41 is broken");
+    return true;
   };
   CHECK_THROWS_WITH(run_job(world(), work, quiet(2)), "block 41 is broken");
 }

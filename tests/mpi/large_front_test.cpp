@@ -20,13 +20,14 @@ search::Point point(std::uint64_t index) {
   return {1 + static_cast<double>(index), static_cast<double>(2 * kPoints - index), index};
 }
 
-void all_on_the_front(std::uint64_t first, std::uint64_t last, const search::Front&,
-                      search::Harvest& harvest) {
+bool all_on_the_front(std::uint64_t first, std::uint64_t last, const search::Front&, search::Harvest& harvest,
+                      const std::function<bool()>&) {
   for (std::uint64_t index = first * kPointsPerBlock; index < last * kPointsPerBlock; ++index) {
     harvest.front.add(point(index));
     ++harvest.counts.plans;
     ++harvest.counts.evaluated;
   }
+  return true;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "search/front.hpp"
 #include "search/walk.hpp"
@@ -25,8 +26,8 @@ inline search::Point synthetic_point(std::uint64_t index) {
   return {time_s, 1e6 / time_s + above, index};
 }
 
-inline void synthetic_walk(std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
-                           search::Harvest& harvest) {
+inline bool synthetic_walk(std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
+                           search::Harvest& harvest, const std::function<bool()>& = {}) {
   for (std::uint64_t block = first; block < last; ++block) {
     harvest.counts.plans += kPlansPerBlock;
     if (block % 3 == 0) {
@@ -52,6 +53,7 @@ inline void synthetic_walk(std::uint64_t first, std::uint64_t last, const search
       harvest.front.add(point);
     }
   }
+  return true;
 }
 
 }  // namespace trainfront::tests

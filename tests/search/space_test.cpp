@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "random_problems.hpp"
+#include "search/layout_domain.hpp"
 #include "search/walk.hpp"
 #include "tests/sanitized.hpp"
 
@@ -22,6 +23,58 @@ std::vector<costmodel::Layout> all_of(const LayoutList& list) {
   std::vector<costmodel::Layout> layouts;
   for (std::size_t position = 0; position < list.size(); ++position) layouts.push_back(list[position]);
   return layouts;
+}
+
+// Every combination of the choices asked by itself.
+std::set<costmodel::Layout> allowed_layouts(const Problem& problem, const costmodel::Hardware& hardware) {
+  const LayoutDomain domain{problem, hardware};
+  const LayoutChoices& choices = problem.layout;
+  std::set<costmodel::Layout> allowed;
+  const auto add = [&](costmodel::Layout spelled) {
+    spelled = canonical(spelled, problem.model);
+    if (check_layout(problem.model, problem.recipe, spelled, hardware) != Rule::kNone) return;
+    const auto is_held = [&](std::int64_t gpus) { return gpus % spelled.group_gpus() == 0; };
+    const auto divides = [&](std::int64_t batch) { return batch % spelled.micro_batch == 0; };
+    if (std::any_of(problem.gpus.begin(), problem.gpus.end(), is_held) &&
+        std::any_of(problem.global_batches.begin(), problem.global_batches.end(), divides))
+      allowed.insert(spelled);
+  };
+  for (auto framework : choices.framework)
+    for (int tp : chosen_or(choices.tp, domain.tp()))
+      for (int cp : chosen_or(choices.cp, domain.cp()))
+        for (auto cp_type : domain.cp_type(framework))
+          for (int pp : chosen_or(choices.pp, domain.pp()))
+            for (int vpp : chosen_or(choices.vpp, domain.vpp(pp)))
+              for (auto schedule : chosen_or(choices.schedule, domain.schedule()))
+                for (int ep : chosen_or(choices.ep, domain.ep()))
+                  for (int etp : chosen_or(choices.etp, domain.etp(tp)))
+                    for (bool sp : chosen_or(choices.sp, std::vector<bool>{false, true}))
+                      for (int zero : chosen_or(choices.zero, domain.zero()))
+                        for (int ranks : chosen_or(choices.shard_group, domain.shard_group()))
+                          for (int micro_batch : chosen_or(choices.micro_batch, domain.micro_batch()))
+                            for (auto recompute : chosen_or(choices.recompute, domain.recompute()))
+                              for (auto modules : domain.recompute_modules(framework)) {
+                                costmodel::Layout layout;
+                                layout.framework = framework;
+                                layout.tp = tp;
+                                layout.cp = cp;
+                                layout.cp_type = cp_type;
+                                layout.pp = pp;
+                                layout.vpp = vpp;
+                                layout.schedule = schedule;
+                                layout.ep = ep;
+                                layout.etp = etp;
+                                layout.sp = sp;
+                                layout.zero = zero;
+                                layout.shard_group = ranks;
+                                layout.micro_batch = micro_batch;
+                                layout.recompute = recompute;
+                                layout.modules = modules;
+                                if (cp > 1 && cp_type == costmodel::ContextExchange::kAllToAllRing)
+                                  layout.cp_heads = widest_head_exchange(problem.model, layout, hardware);
+                                add(layout);
+                              }
+  return allowed;
 }
 
 std::uint64_t excluded_by(const Space& space, Rule rule) {
@@ -158,6 +211,63 @@ TEST_CASE("Wide ranges of every degree are cut where a degree alone can be judge
   for (const costmodel::Layout& layout : all_of(space.layouts(0))) {
     CHECK(layout.ep == 1);
     CHECK(256 % layout.micro_batch == 0);
+  }
+}
+
+TEST_CASE("What is listed is what the rules and some GPU count allow, each once") {
+  RandomProblems problems{23};
+  std::size_t listed = 0;
+  for (int i = 0; i < 150; ++i) {
+    CAPTURE(i);
+    const Problem problem = problems.next();
+    for (const HardwareClass& kind : problem.hardware) {
+      const std::set<costmodel::Layout> allowed = allowed_layouts(problem, kind.hardware);
+      const LayoutList list = list_layouts(problem, kind.hardware);
+      const auto layouts = all_of(list);
+      CHECK(std::set<costmodel::Layout>(layouts.begin(), layouts.end()) == allowed);
+      CHECK(layouts.size() == allowed.size());
+      CHECK(std::is_sorted(layouts.begin(), layouts.end(), listed_before));
+      listed += layouts.size();
+    }
+  }
+  CHECK(listed > 1000);
+}
+
+TEST_CASE(
+    "Of a thousand values for every degree what is refused is counted, past 64 bits too, and not tried") {
+  for (const bool mixture : {false, true}) {
+    for (const bool rdma : {true, false}) {
+      for (const auto precision : {costmodel::Precision::kBf16, costmodel::Precision::kFp8}) {
+        CAPTURE(mixture);
+        CAPTURE(rdma);
+        Problem problem = small_problem();
+        if (mixture) problem.model = mixture_model();
+        problem.recipe.precision = precision;
+        std::vector<int> range(kSanitized ? 100 : 1000);
+        std::iota(range.begin(), range.end(), 1);
+        problem.layout = {};
+        problem.layout.framework = {costmodel::Framework::kMegatron, costmodel::Framework::kTorchtitan,
+                                    costmodel::Framework::kDeepspeed};
+        problem.global_batches = {1};
+        for (auto* degrees : {&problem.layout.tp, &problem.layout.cp, &problem.layout.pp, &problem.layout.vpp,
+                              &problem.layout.ep, &problem.layout.etp, &problem.layout.micro_batch})
+          *degrees = range;
+        costmodel::Hardware nodes = h100_nodes();
+        nodes.network.rdma = rdma;
+        std::uint64_t looks = 0;
+        LayoutLimits limits;
+        limits.look_up = [&] { ++looks; };
+        const LayoutList list = list_layouts(problem, nodes, limits);
+        CHECK(list.size() > 0);
+        // Combinations that are tried come to many times as many.
+        CHECK(looks < 20'000'000);
+        CHECK(list.excluded[static_cast<std::size_t>(Rule::kHeadsByTp)] > 0);
+        CHECK(list.excluded[static_cast<std::size_t>(Rule::kGpusNotDivisible)] > 0);
+        struct Enough {};
+        limits.look_up = [] { throw Enough{}; };
+        CHECK_THROWS_AS(list_layouts(problem, nodes, limits), Enough);
+      }
+    }
   }
 }
 

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   double worked_s = 0;
   std::uint64_t pieces = 0;
   engine::Team team(1, [&](std::uint64_t first, std::uint64_t last, const search::Front& incumbent,
-                           search::Harvest& harvest) {
+                           search::Harvest& harvest, const std::function<bool()>&) {
     double length_s = 0;
     for (std::uint64_t block = first; block < last; ++block) {
       length_s += block_s(block, mean_s);
@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
     sg_actor_sleep_for(length_s);
     worked_s += length_s;
     ++pieces;
+    return true;
   });
   engine::Share share(world, team, engine::BlockRanges({0, blocks}), options);
   std::uint64_t covered = 0;

@@ -13,10 +13,12 @@ int main() {
     engine::JobWork work;
     work.plans = work.blocks = 1'000'000;
     int walks = 0;
-    work.walker = [&](std::uint64_t, std::uint64_t, const search::Front&, search::Harvest&) {
+    work.walker = [&](std::uint64_t, std::uint64_t, const search::Front&, search::Harvest&,
+                      const std::function<bool()>&) {
       timespec pause{0, 60'000};
       nanosleep(&pause, nullptr);
       if (world.rank() == world.size() - 1 && ++walks > 20) throw std::runtime_error("the walk is broken");
+      return true;
     };
     engine::JobOptions options;
     options.threads = 1;
