@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 
 #include "costmodel/fit_score.hpp"
 #include "costmodel/link_passes.hpp"
@@ -18,6 +19,7 @@ constexpr int kTerms = std::tuple_size_v<Constants>;
 constexpr int kSmallTerms = kTerms - 1;  // the low-latency protocol has no slow start
 constexpr double kOutlier = 0.04;        // errors above this count linearly
 constexpr int kRounds = 4;
+constexpr int kMoveRounds = 3;
 constexpr std::size_t kLeastOfAProtocol = 6;
 constexpr double kLeastStep = 17, kMostStep = 26;  // log2 of the bytes where steps are looked for
 
@@ -98,6 +100,24 @@ Regime fit_regime(const std::vector<Point>& points, int terms) {
   return regime;
 }
 
+// Both protocols' constants for points that are told apart; a cost of infinity where one has too few.
+struct Regimes {
+  Regime small, large;
+  double cost = INFINITY;
+};
+
+template <typename IsSmall>
+Regimes fit_regimes(const std::vector<Point>& points, IsSmall&& is_small) {
+  std::vector<Point> small, large;
+  for (const Point& point : points) (is_small(point) ? small : large).push_back(point);
+  Regimes found;
+  if (std::min(small.size(), large.size()) < kLeastOfAProtocol) return found;
+  found.small = fit_regime(small, kSmallTerms);
+  found.large = fit_regime(large, kTerms);
+  found.cost = found.small.cost + found.large.cost;
+  return found;
+}
+
 double size_at(ProtocolSteps::Step step, double bytes, double ranks) {
   return step == ProtocolSteps::Step::kByShare ? bytes / ranks : bytes;
 }
@@ -133,24 +153,63 @@ ProtocolSteps ProtocolSteps::fitted(const Device& device, Collective collective,
   const Regime whole = fit_regime(points, kTerms);
   result.small_ = result.large_ = whole.constants;
   double least = whole.cost;
+  const auto take = [&](const Regimes& regimes) {
+    least = regimes.cost;
+    result.small_ = regimes.small.constants;
+    result.large_ = regimes.large.constants;
+  };
   for (const double step : possible_steps(points, kind)) {
     const double bytes = std::exp2(step);
-    std::vector<Point> small, large;
-    for (const Point& point : points)
-      (size_at(kind, point.bytes, point.ranks) <= bytes ? small : large).push_back(point);
-    if (std::min(small.size(), large.size()) < kLeastOfAProtocol) continue;
-    const Regime low = fit_regime(small, kSmallTerms), high = fit_regime(large, kTerms);
-    if (low.cost + high.cost >= least) continue;
-    least = low.cost + high.cost;
+    const Regimes regimes = fit_regimes(
+        points, [&](const Point& point) { return size_at(kind, point.bytes, point.ranks) <= bytes; });
+    if (regimes.cost >= least) continue;
+    take(regimes);
     result.step_bytes_ = bytes;
-    result.small_ = low.constants;
-    result.large_ = high.constants;
+  }
+  if (kind != Step::kByRanks || !result.has_step()) return result;
+
+  // From that one size on, each number of ranks in turn moves its step to where all fits best.
+  std::map<double, std::vector<Point>> by_ranks;
+  for (const Point& point : points) by_ranks[point.ranks].push_back(point);
+  for (const auto& [ranks, list] : by_ranks)
+    result.of_ranks_.emplace_back(ranks, std::log2(result.step_bytes_));
+  const auto is_small = [&](const Point& point) { return result.is_small(point.bytes, point.ranks); };
+  for (int round = 0; round < kMoveRounds; ++round) {
+    bool moved = false;
+    for (auto& [ranks, place] : result.of_ranks_) {
+      double best = place;
+      for (const double step : possible_steps(by_ranks[ranks], kind)) {
+        place = step;
+        const Regimes regimes = fit_regimes(points, is_small);
+        if (regimes.cost >= least) continue;
+        take(regimes);
+        best = step;
+        moved = true;
+      }
+      place = best;
+    }
+    if (!moved) break;
   }
   return result;
 }
 
+double ProtocolSteps::step_bytes(double ranks) const {
+  if (of_ranks_.empty()) return step_ == Step::kByShare ? step_bytes_ * ranks : step_bytes_;
+  const auto above = std::find_if(of_ranks_.begin(), of_ranks_.end(),
+                                  [&](const auto& known) { return known.first >= ranks; });
+  if (above == of_ranks_.end()) return std::exp2(of_ranks_.back().second);
+  if (above == of_ranks_.begin()) return std::exp2(above->second);
+  const auto below = above - 1;
+  const double way = std::log(ranks / below->first) / std::log(above->first / below->first);
+  return std::exp2(below->second + way * (above->second - below->second));
+}
+
+bool ProtocolSteps::is_small(double bytes, double ranks) const {
+  return of_ranks_.empty() ? size_at(step_, bytes, ranks) <= step_bytes_ : bytes <= step_bytes(ranks);
+}
+
 double ProtocolSteps::seconds(double bytes, double ranks) const {
-  const Constants& constants = size_at(step_, bytes, ranks) <= step_bytes_ ? small_ : large_;
+  const Constants& constants = is_small(bytes, ranks) ? small_ : large_;
   const Row terms = terms_of(collective_, link_bytes_per_s_, bytes, ranks);
   double sum = 0;
   for (int i = 0; i < kTerms; ++i) sum += constants[static_cast<std::size_t>(i)] * terms[i];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "costmodel/device_profile.hpp"
@@ -18,8 +19,9 @@ class ProtocolSteps {
   // line's time's root.
   using Constants = std::array<double, 5>;
 
-  // Where the step lies: at one size whatever the ranks, or at one size a rank.
-  enum class Step { kBySize, kByShare };
+  // Where the step lies: at one size whatever the ranks, at one size a rank, or at a size of its own for each
+  // number of ranks (between those that were measured, at a size between theirs).
+  enum class Step { kBySize, kByShare, kByRanks };
 
   // Fitted on relative errors, outliers counted by their absolute error; the step where it fits best. Samples
   // of one protocol give none.
@@ -28,13 +30,17 @@ class ProtocolSteps {
 
   double seconds(double bytes, double ranks) const;
   bool has_step() const { return step_bytes_ > 0; }
-  double step_bytes() const { return step_bytes_; }
+  double step_bytes() const { return step_bytes_; }  // of kByRanks where it began
+  double step_bytes(double ranks) const;
 
  private:
+  bool is_small(double bytes, double ranks) const;
+
   Collective collective_ = Collective::kAllReduce;
   double link_bytes_per_s_ = 1;
   Step step_ = Step::kBySize;
-  double step_bytes_ = 0;  // 0: none
+  double step_bytes_ = 0;                            // 0: none
+  std::vector<std::pair<double, double>> of_ranks_;  // ranks, ascending, and log2 of their step's bytes
   Constants small_{}, large_{};
 };
 

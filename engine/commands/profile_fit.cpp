@@ -195,8 +195,10 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
                      const FitChoices& choices, ProfileFit& result) {
   std::vector<costmodel::CollectiveSample> across;
   for (std::size_t kind = 0; kind < kCollectiveNames.size(); ++kind) {
-    std::vector<costmodel::CollectiveSample> within;
+    std::vector<costmodel::CollectiveSample> within, companions;
+    const auto companion = costmodel::companion_of(static_cast<costmodel::Collective>(kind));
     for (const auto& sample : samples.collective) {
+      if (sample.collective == companion && sample.placement.domains <= 1) companions.push_back(sample);
       if (static_cast<std::size_t>(sample.collective) != kind) continue;
       (sample.placement.domains > 1 ? across : within).push_back(sample);
     }
@@ -210,8 +212,8 @@ void fit_collectives(const Samples& samples, const std::vector<bool>& preferred,
     std::vector<std::string> left_out;
     if (static_cast<costmodel::Collective>(kind) == costmodel::Collective::kAllReduce)
       result.device.profile.switch_reduce = sheet.switch_reduce;
-    costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, samples.sources,
-                        preferred, score, left_out);
+    costmodel::fit_link(result.device, static_cast<costmodel::Collective>(kind), within, companions,
+                        samples.sources, preferred, score, left_out);
     for (const std::string& group : left_out) {
       result.notes.push_back(fmt::format("{}: {} left out: {:.0f} times off what the others follow",
                                          kCollectiveNames[kind], group, costmodel::kFarOff));

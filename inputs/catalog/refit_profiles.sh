@@ -5,9 +5,8 @@
 #
 # OPERATORS holds gemm.csv, attention.csv, elementwise.csv, collectives.csv and mamf.csv; profiles are written into
 # FOLDER (default: profiles, beside this file). Sections that no table measures stay as the program has them built in.
-# The same tables give the same profiles, but for the date. Some ten minutes.
-#
-# A100-40 and the H100 of 500 W are scaled from built-in relatives: rebuild and run again for those two.
+# The same tables give the same profiles, but for the date. Some ten minutes. A100-40 and the H100 of 500 W are scaled
+# from the relatives that were fitted before.
 set -eu
 program=$1 operators=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,6 +36,6 @@ nccl="--reference aiconfigurator:nccl"
   fit b300 $links $nccl
   fit gb300 $links $nccl
   fit l40s $products
-  fit a100-40gb-sxm "$operators/mamf.csv" --relative a100-80gb-sxm
-  fit h100-96gb-500w "$operators/mamf.csv" --relative h100-sxm
+  fit a100-40gb-sxm "$operators/mamf.csv" --relative a100-80gb-sxm --catalog "$folder/a100-80gb-sxm.toml"
+  fit h100-96gb-500w "$operators/mamf.csv" --relative h100-sxm --catalog "$folder/h100-sxm.toml"
 }

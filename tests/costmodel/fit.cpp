@@ -116,7 +116,7 @@ TEST_CASE("a group of ranks that runs many times slower than the others is left 
   }
   FitScore score;
   std::vector<std::string> left_out;
-  fit_link(device, Collective::kAllGather, samples, {"a log"}, {false}, score, left_out);
+  fit_link(device, Collective::kAllGather, samples, {}, {"a log"}, {false}, score, left_out);
   REQUIRE(left_out.size() == 1);
   CHECK(left_out.front() == "8 ranks of a log");
   Hardware fitted = truth;
@@ -154,7 +154,7 @@ TEST_CASE("where a library changes its protocol is told by ranks that were measu
   FitScore score;
   std::vector<std::string> left_out;
   Device calibrated = device;
-  fit_link(calibrated, Collective::kAllGather, samples, {"made up"}, {false}, score, left_out);
+  fit_link(calibrated, Collective::kAllGather, samples, {}, {"made up"}, {false}, score, left_out);
   CHECK(score.form == "table, two protocols");
   CHECK(score.by_shape.mean < 3);
   // Times without a step need no second protocol.
@@ -162,8 +162,60 @@ TEST_CASE("where a library changes its protocol is told by ranks that were measu
     sample.seconds = 8e-6 + 0.7e-6 * (sample.placement.ranks - 1) +
                      sample.bytes / sample.placement.ranks / (0.8 * device.link_bytes_per_s);
   }
-  fit_link(calibrated, Collective::kAllGather, samples, {"made up"}, {false}, score, left_out);
+  fit_link(calibrated, Collective::kAllGather, samples, {}, {"made up"}, {false}, score, left_out);
   CHECK(score.by_shape.mean < 3);
+}
+
+TEST_CASE("each number of ranks may change its protocol at a size of its own") {
+  const Device device = h100_device();
+  const auto last_small = [](int ranks) {
+    return ranks == 2 ? 1048576.0 : ranks == 4 ? 8388608.0 : 2097152.0;
+  };
+  std::vector<CollectiveSample> samples;
+  for (const int ranks : {2, 4, 8}) {
+    for (double bytes = 65536; bytes <= 536870912; bytes *= 2) {
+      const double line_s = bytes * (ranks - 1) / ranks / device.link_bytes_per_s;
+      const double seconds = bytes <= last_small(ranks) ? 8e-6 + 0.7e-6 * (ranks - 1) + line_s / 0.4
+                                                        : 30e-6 + 2e-6 * (ranks - 1) + line_s / 0.85;
+      samples.push_back({Collective::kAllGather, {ranks, 1, ranks}, bytes, 0, seconds, 0, 0});
+    }
+  }
+  const ProtocolSteps fitted =
+      ProtocolSteps::fitted(device, Collective::kAllGather, ProtocolSteps::Step::kByRanks, samples);
+  for (const int ranks : {2, 4, 8}) {
+    CHECK(fitted.step_bytes(ranks) >= last_small(ranks));
+    CHECK(fitted.step_bytes(ranks) < 2 * last_small(ranks));
+  }
+  // Between them, and at the nearest beyond.
+  CHECK(fitted.step_bytes(3) > fitted.step_bytes(2));
+  CHECK(fitted.step_bytes(3) < fitted.step_bytes(4));
+  CHECK(fitted.step_bytes(16) == fitted.step_bytes(8));
+}
+
+TEST_CASE("what a collective was not measured at follows its companion's shape") {
+  const Device device = h100_device();
+  CHECK(companion_of(Collective::kReduceScatter) == Collective::kAllGather);
+  CHECK(!companion_of(Collective::kAllToAll));
+  std::vector<CollectiveSample> gathers, scatters;
+  for (const int ranks : {2, 4, 6, 8}) {
+    int octave = 0;
+    for (double bytes = 65536; bytes <= 536870912; bytes *= 2, ++octave) {
+      const double line_s = bytes * (ranks - 1) / ranks / device.link_bytes_per_s;
+      // No form knows of these.
+      const double bump = octave % 3 == 1 ? 1.3 : 1;
+      const double seconds = bump * (8e-6 + 1e-6 * (ranks - 1) + line_s / 0.8);
+      gathers.push_back({Collective::kAllGather, {ranks, 1, ranks}, bytes, 0, seconds, 0, 0});
+      scatters.push_back({Collective::kReduceScatter, {ranks, 1, ranks}, bytes, 0, 0.95 * seconds, 0, 0});
+    }
+  }
+  FitScore alone, beside;
+  std::vector<std::string> left_out;
+  Device calibrated = device;
+  fit_link(calibrated, Collective::kReduceScatter, scatters, {}, {"made up"}, {false}, alone, left_out);
+  fit_link(calibrated, Collective::kReduceScatter, scatters, gathers, {"made up"}, {false}, beside, left_out);
+  CHECK(beside.form == "table, as companion");
+  CHECK(alone.by_shape.mean > 8);
+  CHECK(beside.by_shape.mean < 0.6 * alone.by_shape.mean);
 }
 
 TEST_CASE("two nodes' all_reduce times tell the network's latency and efficiency") {
