@@ -122,8 +122,11 @@ LongRun long_run(const Simulation& simulation, const Survival& survival) {
   const bool is_too_long =
       chain_every > kLongestChain ||
       static_cast<double>(chain_every) * static_cast<double>(survival.size()) > kMostChainStates;
-  if (mtbf_s >= kChainBelowSteps * step_s || is_too_long || is_beside || is_first_of_many)
+  const bool is_due = mtbf_s < kChainBelowSteps * step_s && !is_beside && !is_first_of_many;
+  if (!is_due || is_too_long) {
+    fluid.is_rough = is_due;
     return {std::isfinite(fluid.time_s) ? fluid : endless(fluid), 0};
+  }
   Simulation exponential = settled;
   exponential.law.weibull_shape = 1;
   exponential.checkpoint_every = chain_every;

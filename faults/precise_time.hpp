@@ -15,6 +15,7 @@ namespace trainfront::faults {
 //
 // From 20 steps per MTBF of the full system a fluid form; below that, a Markov chain over (units lost, steps
 // not saved), exact for exponential failures, times the fluid's ratio of the law to the exponential one.
+// Beyond 3e7 states or 2000 steps between checkpoints it is the fluid form again, and is_rough says so.
 //
 // Where failures of another law are masked by patches and strike more often than every step (elastic: any
 // law, every two), no form is good: of such the time and the availability are NaN. Simulate them.
@@ -30,6 +31,7 @@ struct PreciseTime {
   double saved_steps = 0;             // in a cycle
   double restarts_s = 0;              // in a cycle
   double saves = 0;                   // in a cycle, of those that are not cut short
+  bool is_rough = false;  // by the fluid form where the chain is due but would have too many states
 };
 
 // checkpoint_every: -1 finds the best, 0: none. k_max >= 0. Not for Scheme::kNone.

@@ -142,6 +142,7 @@ RedundancyRow redundancy_row(const RedundancyStudy& study, const RowOf& of) {
   row.failures = time.failures;
   row.stacks = time.mean_stacks;
   row.availability = time.availability;
+  row.is_rough = time.is_rough;
   row.time_ratio = time.time_s / failure_free_s(study.system);
   row.checkpoint_every = time.checkpoint_every;
   // What makes no progress has no best interval.

@@ -49,6 +49,8 @@ struct RedundancyRow {
   double checkpoint_interval_s = 0;   // from the start of one to the start of the next
   int k_max = 0;                      // voluntary restart after so many lost units; 0: none
 
+  bool is_rough = false;  // as PreciseTime::is_rough
+
   bool is_known() const { return !std::isnan(time_ratio); }
 };
 

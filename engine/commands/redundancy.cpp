@@ -180,6 +180,18 @@ void add_unknown_note(const RedundancyStudy& study, const std::vector<Redundancy
                   system.checkpoint_every > 0 ? fmt::format("{} steps", system.checkpoint_every) : "step"));
 }
 
+// Rows with too many states for the form that is due.
+void add_rough_note(const std::vector<RedundancyRow>& rows, std::vector<std::string>& notes) {
+  const auto rough =
+      std::count_if(rows.begin(), rows.end(), [](const RedundancyRow& row) { return row.is_rough; });
+  if (rough > 0)
+    notes.push_back(
+        fmt::format("{} of {} rows have too many states for the form of failures that come every few steps: "
+                    "theirs is the "
+                    "one for rarer failures, and may be some per cent off",
+                    rough, rows.size()));
+}
+
 std::string number(double value, int digits) {
   if (std::isnan(value)) return "-";
   if (std::isinf(value)) return "never";
@@ -298,6 +310,7 @@ int run_redundancy(const RedundancyOptions& options, World& world) {
     if (planned) notes.insert(notes.end(), planned->notes.begin(), planned->notes.end());
     if (!options.plot.empty()) write_file(options.plot, redundancy_plot(rows, simulated));
     add_unknown_note(study, rows, notes);
+    add_rough_note(rows, notes);
     if (options.json) {
       print(to_json(study, planned ? &*planned : nullptr, rows, simulated, notes));
       return planned ? planned->status : int{kDone};

@@ -22,9 +22,9 @@ std::vector<Amount> amounts(const costmodel::MemoryParts& parts) {
           {"overhead", parts.overhead}};
 }
 
-std::optional<double> refined_mean_s(const search::Problem& problem, const PlanRow& row) {
+void refine_mean(const search::Problem& problem, const PlanRow& row, Explanation& explanation) {
   const faults::Protection& protection = row.plan.protection;
-  if (protection.scheme == faults::Scheme::kNone || protection.rejoins) return std::nullopt;
+  if (protection.scheme == faults::Scheme::kNone || protection.rejoins) return;
   const search::PlanRun run = search::plan_run(problem, row.plan);
   faults::Simulation system;
   system.units = run.unit.units;
@@ -37,10 +37,10 @@ std::optional<double> refined_mean_s(const search::Problem& problem, const PlanR
   system.checkpoint_every = -1;
   // Whole steps, over which the time is in proportion.
   system.steps = std::max<std::int64_t>(1, std::llround(run.steps));
-  const double time_s =
-      faults::refined_time(system).time.time_s * run.steps / static_cast<double>(system.steps);
-  if (!std::isfinite(time_s)) return std::nullopt;
-  return time_s;
+  const faults::PreciseTime time = faults::refined_time(system).time;
+  if (!std::isfinite(time.time_s)) return;
+  explanation.refined_mean_s = time.time_s * run.steps / static_cast<double>(system.steps);
+  explanation.refined_is_rough = time.is_rough;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Explanation explain_plan(const search::Space& space, std::uint64_t index, bool w
           .total(),
       row.tokens_per_s_per_gpu, costmodel::dense_peak_flops_per_s(hardware.device, problem.recipe.precision));
   explanation.run = run_parts(space, row);
-  explanation.refined_mean_s = refined_mean_s(problem, row);
+  refine_mean(problem, row, explanation);
   explanation.host =
       search::host_need(problem, plan.protection, costmodel::nodes_for(plan.gpus, hardware.gpus_per_node),
                         hardware.gpus_per_node, search::checkpoint_bytes(problem.model, problem.recipe));

@@ -37,6 +37,7 @@ struct Explanation {
   // The mean time by the form of `redundancy`, which knows of failures that share a step and of runs of few
   // cycles, and costs too much to search by; nothing where there is none (docs/failures.md).
   std::optional<double> refined_mean_s;
+  bool refined_is_rough = false;  // faults::PreciseTime::is_rough
   search::HostNeed host;
   std::vector<costmodel::PathShare> critical_path;  // empty if the step's graph is too large to build
   std::string bottleneck;                           // in words; empty likewise

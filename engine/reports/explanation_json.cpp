@@ -82,6 +82,7 @@ std::string explanation_json(const search::Space& space, const Explanation& expl
   } else {
     json.null();
   }
+  json.field("refined_is_rough", explanation.refined_is_rough);
   write_amounts("parts_s", explanation.run.parts_s, json);
   write_amounts("parts_usd", explanation.run.parts_usd, json);
   write_amounts("losses_s", explanation.run.losses_s, json);

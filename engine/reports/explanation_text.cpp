@@ -95,9 +95,10 @@ std::string explanation_text(const search::Space& space, const Explanation& expl
       std::abs(*explanation.refined_mean_s / outcome.spread.mean_s - 1) > kVisible) {
     text += fmt::format(
         "A form that knows of failures in one step and of runs of few cycles gives {} in the mean ({:+.1f} "
-        "%).\n",
+        "%{}).\n",
         readable_duration(*explanation.refined_mean_s),
-        100 * (*explanation.refined_mean_s / outcome.spread.mean_s - 1));
+        100 * (*explanation.refined_mean_s / outcome.spread.mean_s - 1),
+        explanation.refined_is_rough ? "; too many states for it, so roughly" : "");
   }
   text += fmt::format("MFU {} with half of the attention scores counted, {} with all of them.\n",
                       readable_percent(row.mfu), readable_percent(explanation.mfu_full_attention));

@@ -235,6 +235,18 @@ TEST_CASE("below 20 steps the chain takes over without a jump") {
   CHECK(below / above == doctest::Approx(1).epsilon(0.003));
 }
 
+TEST_CASE("a time of a form that too many states keep from its best says so") {
+  Simulation setup = setup_of(cases()[3], 10);
+  CHECK(!precise_time(setup).is_rough);
+  setup = setup_of({{Scheme::kElastic}, 100'000, {}}, 10);
+  setup.checkpoint_every = 400;
+  setup.steps = 1'000'000'000;
+  const Survival survival(100'000, 1.0);
+  CHECK(long_run(setup, survival).time.is_rough);
+  setup.environment.group_mtbf_s *= 2.01;
+  CHECK(!long_run(setup, survival).time.is_rough);
+}
+
 TEST_CASE("the best interval is no worse than its neighbours") {
   for (const Case& c : cases()) {
     Simulation setup = setup_of(c, 50);
