@@ -36,11 +36,19 @@ double routed_copies(const Model& model, const Recipe& recipe, const Layout& lay
   return recipe.expert_imbalance * model.experts_per_token * layout.etp / layout.tp;
 }
 
+// Per width of an expert, what Megatron keeps beside its activation's input where that is cut off at a limit:
+// the input as cut off.
+double clamped_bytes(const Model& model, const Layout& layout) {
+  if (!model.expert_clamp || layout.framework != Framework::kMegatron) return 0;
+  return model.gated ? 4 : 2;
+}
+
 // Bytes per token for the routed experts: dispatched input, hidden widths, and the copy that is sent.
 double routed_bytes(const Model& model, const Recipe& recipe, const Layout& layout,
                     const MemoryProfile& profile, bool fp8) {
-  const double per_assignment =
-      (fp8 ? 1.0 : 2.0) * model.hidden + mlp_bytes(model, profile, model.expert_ffn, fp8) / layout.etp;
+  const double inner =
+      mlp_bytes(model, profile, model.expert_ffn, fp8) + clamped_bytes(model, layout) * model.expert_ffn;
+  const double per_assignment = (fp8 ? 1.0 : 2.0) * model.hidden + inner / layout.etp;
   const double sent = fp8 ? 0.0 : 2.0 * model.hidden;
   return recipe.expert_imbalance * model.experts_per_token * (layout.etp * per_assignment + sent) / layout.tp;
 }
@@ -96,7 +104,8 @@ double dropped_bytes(const Model& model, const Recipe& recipe, const Layout& lay
   if (block == Block::kDense) return bytes + (modules.has(kMlp) ? of.mlp + of.norm : 0);
   if (modules.has(kMoe)) return bytes + of.router + of.shared + of.routed;
   if (modules.has(kMoeActivation)) {
-    bytes += (fp8 ? 1 : 2) * routed_copies(model, recipe, layout) * model.expert_ffn / layout.etp;
+    const double per_width = (fp8 ? 1 : 2) + clamped_bytes(model, layout);
+    bytes += per_width * routed_copies(model, recipe, layout) * model.expert_ffn / layout.etp;
   }
   return bytes + (modules.has(kSharedExperts) ? of.shared : 0);
 }

@@ -60,6 +60,7 @@ struct Model {
   int moe_every = 1;          // of the rest, one layer in so many is MoE
   bool router_bias = false;   // a learned bias per expert in the router (DeepSeek-V3, GPT-OSS)
   bool expert_bias = false;
+  bool expert_clamp = false;  // gate and up of routed experts are cut off at a limit (GPT-OSS, swiglu_limit)
 
   int mtp_blocks = 0;  // multi-token-prediction blocks (DeepSeek-V3, arXiv 2412.19437, section 2.2)
 

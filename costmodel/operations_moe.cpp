@@ -3,6 +3,14 @@
 namespace trainfront::costmodel {
 namespace {
 
+// Where a framework's kernels for experts are counted one by one (as FrameworkProfile's expert_bias_*, those
+// of Megatron-Core are): a limit on the activation's input is applied before the fused kernel. Halves are cut
+// off and joined again, backward their gradients are masked and joined
+// (megatron/core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl). Bytes that these read and
+// write, per element.
+constexpr double kClampForwardBytes = 4 + 4;
+constexpr double kClampBackwardBytes = 6 + 4;
+
 // Copies of tokens that a GPU sends to experts.
 double sent_tokens(const OperationBuilder& builder, const Model& model, const Recipe& recipe,
                    const FrameworkProfile& framework) {
@@ -19,6 +27,11 @@ void add_expert_activation(OperationBuilder& builder, const Model& model, const 
   const double width = static_cast<double>(model.expert_ffn) / layout.etp;
   builder.add_traffic("expert activation", MemoryBound::kActivation,
                       (model.gated ? 3 : 2) * assignments * width * kActivationBytes);
+  if (model.expert_clamp && framework.expert_bias_forward_bytes > 0) {
+    builder.add_traffic("expert clamp", MemoryBound::kCopy,
+                        kClampForwardBytes * (model.gated ? 2 : 1) * assignments * width,
+                        kClampBackwardBytes / kClampForwardBytes);
+  }
 }
 
 // Dropless, or dropped above a capacity: a GPU's tokens visit experts_per_token experts each. Routing,

@@ -112,14 +112,14 @@ void read_deepseek_v3(HfFields& fields, Model& model) {
   model.router_bias = true;
 }
 
-// Sinks, biases everywhere, every other layer windowed (arXiv 2508.10925, section 2).
+// Sinks, biases everywhere, experts' gates clamped, every other layer windowed (arXiv 2508.10925, section 2).
 void read_gpt_oss(HfFields& fields, Model& model) {
   read_hf_backbone(fields, model, false);
   model.expert_ffn = fields.required("intermediate_size");
   model.experts = fields.required("num_local_experts");
   model.experts_per_token = fields.required("num_experts_per_tok");
   model.qkv_bias = model.attention_out_bias = fields.flag("attention_bias", true);
-  model.router_bias = model.expert_bias = true;
+  model.router_bias = model.expert_bias = model.expert_clamp = true;
   model.attention_sinks = true;
   read_hf_window(fields, model, 2, -1);
 }

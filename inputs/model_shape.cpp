@@ -58,6 +58,7 @@ void read_experts(Section& section, Model& model) {
   model.groups_per_token = expert_count("groups_per_token", false, 0, 1);
   model.router_bias = section.boolean("router_bias").value_or(false);
   model.expert_bias = section.boolean("expert_bias").value_or(false);
+  model.expert_clamp = section.boolean("expert_clamp").value_or(false);
 }
 
 }  // namespace

@@ -167,20 +167,27 @@ TEST_CASE("a token's copies travel to its experts and back, forward and backward
   CHECK(tokens == 4 * 4096);
 }
 
-// Megatron-Core, TEGroupedMLP: 28 bytes forward and 40 backward for each element of the experts' outputs.
-TEST_CASE("Megatron adds the bias of GPT-OSS's experts as kernels of its own, torchtitan does not") {
+// Megatron-Core, TEGroupedMLP: 28 bytes forward and 40 backward for each element of the experts' outputs; 8
+// and 10 for each of gate and up, twice as many.
+TEST_CASE(
+    "Megatron adds the bias of GPT-OSS's experts, and clamps them, as kernels of its own, torchtitan not") {
   Layout layout;
   layout.ep = 8;
   const double outputs = 4096.0 * 4 * 2880;  // four experts a token
-  const auto bytes = [&](const Model& model, Framework framework, Pass pass) {
+  const auto bytes = [&](const Model& model, Framework framework, Pass pass,
+                         const char* name = "expert bias") {
     return bytes_of(layer_operations(model, reference::sequences_of(4096), layout, default_profile(framework),
                                      Block::kMoe),
-                    "expert bias", pass);
+                    name, pass);
   };
   const Model biased = reference::gpt_oss_20b();
   CHECK(bytes(biased, Framework::kMegatron, Pass::kForward) == doctest::Approx(28 * outputs));
   CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient) == doctest::Approx(40 * outputs));
   CHECK(bytes(biased, Framework::kTorchtitan, Pass::kForward) == 0);
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kForward, "expert clamp") == doctest::Approx(16 * outputs));
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient, "expert clamp") ==
+        doctest::Approx(20 * outputs));
+  CHECK(bytes(biased, Framework::kTorchtitan, Pass::kForward, "expert clamp") == 0);
   CHECK(bytes(reference::qwen3_235b(), Framework::kMegatron, Pass::kForward) == 0);
 }
 

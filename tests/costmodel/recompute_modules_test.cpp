@@ -107,6 +107,16 @@ TEST_CASE("experts' activations take one byte in fp8, so that dropping them save
   CHECK(saved == doctest::Approx(8 * 1536));
 }
 
+TEST_CASE("what is cut off at a limit is kept twice, unless it is cut off again") {
+  Model model = reference::gpt_oss_20b();
+  const double clamped = kept(model, Layout{}).moe_layer;
+  const double again = kept(model, dropping(modules_of("moe_act"))).moe_layer;
+  model.expert_clamp = false;
+  // Four experts a token, gate and up of 2,880.
+  CHECK(clamped - kept(model, Layout{}).moe_layer == doctest::Approx(4 * 2 * 2 * 2880));
+  CHECK(again == doctest::Approx(kept(model, dropping(modules_of("moe_act"))).moe_layer));
+}
+
 TEST_CASE("a module's forward runs once more, before the input gradients, and nothing else changes") {
   const Model model = reference::llama3_8b();
   const BlockTime plain = times(model, Layout{}).dense;

@@ -123,7 +123,7 @@ inline Model gpt_oss_20b() {
   model.head_dim = 64;
   model.qkv_bias = model.attention_out_bias = true;
   model.attention_sinks = true;
-  model.router_bias = model.expert_bias = true;
+  model.router_bias = model.expert_bias = model.expert_clamp = true;
   model.sliding_window = 128;
   model.full_attention_every = 2;
   return model;

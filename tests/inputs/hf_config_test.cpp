@@ -164,6 +164,7 @@ TEST_CASE("GPT-OSS: sinks, biases, every other layer windowed") {
   CHECK(oss.model.full_attention_every == 2);
   CHECK(oss.model.attention_sinks);
   CHECK(oss.model.expert_bias);
+  CHECK(oss.model.expert_clamp);
   const std::int64_t tables = 2 * std::int64_t{201088} * 2880;
   // 36 layers of the same shape make the published 116.83 B.
   const double layers = static_cast<double>(oss.total() - tables - 2880) / 4 * 36;
