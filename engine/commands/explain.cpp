@@ -101,7 +101,7 @@ int explain_nothing(const ExplainOptions& options, const search::Space& space, c
   if (space.size() == 1) return refuse(options, space, space.decode(0), search::evaluate(space, 0));
   say(why_no_plan(space, harvest, goal, answer));
   const std::optional<BrokenRule> broken = space.size() == 0 ? broken_rule(space.problem()) : std::nullopt;
-  if (broken) say(fmt::format("{}: {}", costmodel::rule_name(broken->rule), broken->words));
+  if (broken) say(broken->words);
   if (options.json) {
     JsonWriter json;
     json.begin_object();
