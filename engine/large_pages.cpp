@@ -1,5 +1,6 @@
 #include "engine/large_pages.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>  // which says whether it is glibc's
 
@@ -20,14 +21,13 @@ void use_large_pages() {
   mallopt(M_MMAP_THRESHOLD, kMostBytes);
   mallopt(M_TRIM_THRESHOLD, 2 * kHeapBytes);  // what is freed stays for the next
   mallopt(M_TOP_PAD, kHeapBytes);
-  const auto before = reinterpret_cast<std::uintptr_t>(::sbrk(0));
+  char* const before = static_cast<char*>(::sbrk(0));
   void* volatile more = std::malloc(kMostBytes / 2);  // than is there: the heap grows
-  const auto after = reinterpret_cast<std::uintptr_t>(::sbrk(0));
+  const char* const after = static_cast<char*>(::sbrk(0));
   std::free(more);
   mallopt(M_TOP_PAD, kMostBytes / 2);
-  const std::uintptr_t first = (before + kLargePage - 1) / kLargePage * kLargePage;
-  const std::uintptr_t last = after / kLargePage * kLargePage;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  char* const first = before + (kLargePage - reinterpret_cast<std::uintptr_t>(before) % kLargePage);
+  if (first < after) ::madvise(first, static_cast<std::size_t>(after - first), MADV_HUGEPAGE);
 }
 
 #else
