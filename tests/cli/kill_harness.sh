@@ -74,7 +74,11 @@ while [ "$done_kills" -lt "$kills" ]; do
   # An error of the program's own must have words; those of ranks that lost others come from MPI.
   grep -q "internal error\|cannot go on from\|is damaged" "$work/log" && { unexpected=$((unexpected + 1)); cat "$work/log"; }
   for file in front.csv front.json; do
-    [ -e "$work/killed/$file" ] && ! cmp -s "$work/killed/$file" "$work/whole/$file" && wrong=$((wrong + 1))
+    if [ -e "$work/killed/$file" ] && ! cmp -s "$work/killed/$file" "$work/whole/$file"; then
+      wrong=$((wrong + 1))
+      echo "after ${kind:-nothing} (status $status) $file is not what it should be:"
+      diff "$work/killed/$file" "$work/whole/$file" | head -20
+    fi
   done
   if [ "$status" -eq 0 ]; then
     finished=$((finished + 1))
@@ -83,7 +87,10 @@ while [ "$done_kills" -lt "$kills" ]; do
     "$program" sweep "$sweep" -o "$work/killed" --front-so-far --progress none >"$work/log" 2>&1
     # A sweep whose files were about to be written is whole and leaves nothing partial.
     case $? in
-      75) partials=$((partials + 1)); grep -q '"partial": true' "$work/killed/partial/front.json" || wrong=$((wrong + 1)) ;;
+      75) # A stop under load may have given up all that was begun.
+        partials=$((partials + 1))
+        grep -qs '"partial": true' "$work/killed/partial/front.json" || grep -q "nothing was found yet" "$work/log" ||
+          { wrong=$((wrong + 1)); echo "the front so far is missing:"; cat "$work/log"; } ;;
       0) rm -rf "$work/killed" ;;
       *) unexpected=$((unexpected + 1)); cat "$work/log" ;;
     esac
