@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "costmodel/dispatch_time.hpp"
-#include "costmodel/parameters.hpp"
+#include "costmodel/each_block.hpp"
 #include "costmodel/segment.hpp"
 
 namespace trainfront::costmodel {
@@ -243,29 +243,11 @@ BlockTimes block_times(const Model& model, const Recipe& recipe, const Layout& l
   const auto price = [&](const Operations& operations) {
     return price_operations(operations, placements, hardware, framework);
   };
-  const auto layer = [&](Block block) {
-    BlockTime time = price(layer_operations(model, recipe, layout, framework, block));
-    if (layout.recompute == Recompute::kSelective && !layout.modules.empty()) {
-      add_recomputation(time, price(recomputed_operations(model, recipe, layout, framework, block)));
-    } else {
-      add_recomputation(time, layout.recompute, framework);
-    }
+  BlockTimes times = each_block(model, recipe, layout, framework, price, [&](BlockTime& time, Block block) {
     add_host_floor(time, block, layout, hardware, framework);
-    return time;
-  };
-  BlockTimes times;
-  const int moe = moe_layers(model);
-  if (moe < model.layers) times.dense = layer(Block::kDense);
-  if (moe > 0) times.moe = layer(Block::kMoe);
-  times.embedding = price(embedding_operations(model, recipe, layout));
-  times.head = price(head_operations(model, recipe, layout, framework));
+  });
   times.micro_batch[Pass::kForward][Part::kHost] = framework.host_micro_batch_s / 2;
   times.micro_batch[Pass::kInputGradient][Part::kHost] = framework.host_micro_batch_s / 2;
-  if (model.mtp_blocks > 0) {
-    times.mtp = price(mtp_operations(model, recipe, layout));
-    times.mtp.add(moe > 0 ? times.moe : times.dense);
-    times.mtp.add(times.head);
-  }
   return times;
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "costmodel/parameters.hpp"
+#include "costmodel/each_block.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -29,27 +29,7 @@ BlockTimes link_times(const Model& model, const Recipe& recipe, const Layout& la
   const auto price = [&](Operations operations) {
     return price_operations(communication_of(std::move(operations)), placements, hardware, bare);
   };
-  const auto layer = [&](Block block) {
-    BlockTime time = price(layer_operations(model, recipe, layout, bare, block));
-    if (layout.recompute == Recompute::kSelective && !layout.modules.empty()) {
-      add_recomputation(time, price(recomputed_operations(model, recipe, layout, bare, block)));
-    } else {
-      add_recomputation(time, layout.recompute, bare);
-    }
-    return time;
-  };
-  BlockTimes times;
-  const int moe = moe_layers(model);
-  if (moe < model.layers) times.dense = layer(Block::kDense);
-  if (moe > 0) times.moe = layer(Block::kMoe);
-  times.embedding = price(embedding_operations(model, recipe, layout));
-  times.head = price(head_operations(model, recipe, layout, bare));
-  if (model.mtp_blocks > 0) {
-    times.mtp = price(mtp_operations(model, recipe, layout));
-    times.mtp.add(moe > 0 ? times.moe : times.dense);
-    times.mtp.add(times.head);
-  }
-  return times;
+  return each_block(model, recipe, layout, bare, price, [](BlockTime&, Block) {});
 }
 
 }  // namespace trainfront::costmodel
