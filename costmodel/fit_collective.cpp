@@ -1,113 +1,103 @@
 #include "costmodel/fit_collective.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "costmodel/fit_link_pool.hpp"
+#include "costmodel/fit_link_samples.hpp"
 #include "costmodel/fit_other_sources.hpp"
 
 namespace trainfront::costmodel {
 namespace {
 
-constexpr double kLeastScoredBytes = 65536;
-constexpr double kStrangePercent = 6;
 constexpr double kGain = 0.97;  // what is more elaborate must earn its place
 
-// Without the (source, ranks) groups that are far off what the others follow.
-std::vector<CollectiveSample> plausible(const Hardware& start, Collective collective,
-                                        const std::vector<CollectiveSample>& samples,
-                                        const std::vector<std::string>& sources,
-                                        std::vector<std::string>& left_out) {
-  const Hardware form = fit_form(start, collective, samples);
-  std::map<std::pair<int, int>, std::vector<double>> ratios;
-  for (const CollectiveSample& sample : samples) {
-    ratios[{sample.source, sample.placement.ranks}].push_back(
-        sample.seconds / collective_time(form, collective, sample.bytes, sample.placement).seconds);
-  }
-  std::vector<CollectiveSample> kept;
-  std::map<std::pair<int, int>, bool> far_off;
-  for (auto& [group, list] : ratios) {
-    const double ratio = median_of(list);
-    far_off[group] = ratio > kFarOff || ratio < 1 / kFarOff;
-    if (far_off[group]) {
-      left_out.push_back(std::to_string(group.second) + " ranks of " +
-                         sources[static_cast<std::size_t>(group.first)]);
-    }
-  }
-  for (const CollectiveSample& sample : samples) {
-    if (!far_off[{sample.source, sample.placement.ranks}]) kept.push_back(sample);
-  }
-  return kept;
-}
+using List = std::vector<CollectiveSample>;
 
-// Sources that, after their one factor, still disagree with the largest: other kernels or other ways of
-// timing.
-void split_off_strangers(const FittedLink& fitted, int reference, std::vector<CollectiveSample>& kept,
-                         std::vector<CollectiveSample>& others) {
-  std::map<int, std::vector<double>> ratios;
-  for (const CollectiveSample& sample : kept) {
-    if (sample.bytes >= kLeastScoredBytes) {
-      ratios[sample.source].push_back(sample.seconds / predict(fitted, sample));
-    }
+// Whose measurements shape a table: the device's own, its relatives', or an earlier table of its own.
+enum class Basis { kOwn, kRelatives, kEarlierTable };
+
+struct Candidate {
+  Basis basis = Basis::kOwn;
+  Shape shape = Shape::kForm;
+
+  const char* name() const {
+    if (basis == Basis::kEarlierTable) return "table, as profile's";
+    if (basis == Basis::kRelatives) return "table, as relatives'";
+    if (shape == Shape::kCompanion) return "table, as companion";
+    return shape == Shape::kForm ? "table" : "table, two protocols";
   }
-  std::map<int, double> mean_error;
-  for (const auto& [source, list] : ratios) {
-    std::vector<double> errors;
-    const double scale = median_of(list);
-    for (const double ratio : list) errors.push_back(scale / ratio - 1);
-    mean_error[source] = summarize(errors).mean;
-  }
-  std::vector<CollectiveSample> alike;
-  for (const CollectiveSample& sample : kept) {
-    const bool strange = sample.source != reference && mean_error[sample.source] > kStrangePercent;
-    (strange ? others : alike).push_back(sample);
-  }
-  kept = std::move(alike);
-}
+};
+
+// What a fit may see.
+struct Seen {
+  List own, companion;
+  List relatives, relatives_companion;
+};
 
 // Held out by size and by ranks and size, without the source: other versions of the library repeat the same
 // point.
 struct HeldOut {
-  ErrorSummary by_size, by_shape;
+  ErrorSummary by_size, by_own_size, by_shape;
+  bool has_relatives = false;
 
-  double mean() const { return (by_size.mean + by_shape.mean) / 2; }
+  // Both what a relative measured and what nobody did may be asked of the table.
+  double mean() const {
+    return has_relatives ? (by_size.mean + by_own_size.mean + by_shape.mean) / 3
+                         : (by_size.mean + by_shape.mean) / 2;
+  }
 };
 
-using List = std::vector<CollectiveSample>;
+// Of which samples beside its own a fold's keys are left out.
+enum class Beside { kNothing, kCompanion, kCompanionAndRelatives };
 
-// Errors of each sample when all of its key's fold was left out; of its companion's samples, too, if asked
-// for. fit(samples, companion's samples) gives a fit.
+template <typename Key>
+List without_fold(const List& samples, const Key& key, unsigned fold) {
+  List rest;
+  for (const CollectiveSample& sample : samples) {
+    if (fold_of(key(sample)) != fold) rest.push_back(sample);
+  }
+  return rest;
+}
+
+// Errors of each sample when all of its key's fold was left out. fit(Seen) gives a fit.
 template <typename Fit, typename Key>
-ErrorSummary hold_out_by(const List& scored, const List& companion, bool of_companion, const Key& key,
-                         const Fit& fit) {
+ErrorSummary hold_out_by(const Seen& all, Beside beside, const Key& key, Fit&& fit) {
   std::vector<double> errors;
   for (unsigned fold = 0; fold < kFolds; ++fold) {
-    List seen, unseen, beside;
-    for (const CollectiveSample& sample : scored)
-      (fold_of(key(sample)) == fold ? unseen : seen).push_back(sample);
-    for (const CollectiveSample& sample : companion) {
-      if (!of_companion || fold_of(key(sample)) != fold) beside.push_back(sample);
+    Seen seen = all;
+    seen.own = without_fold(all.own, key, fold);
+    if (seen.own.empty() || seen.own.size() == all.own.size()) continue;
+    if (beside != Beside::kNothing) seen.companion = without_fold(all.companion, key, fold);
+    if (beside == Beside::kCompanionAndRelatives) {
+      seen.relatives = without_fold(all.relatives, key, fold);
+      seen.relatives_companion = without_fold(all.relatives_companion, key, fold);
     }
-    if (seen.empty() || unseen.empty()) continue;
-    const FittedLink fitted = fit(seen, beside);
-    for (const CollectiveSample& sample : unseen)
-      errors.push_back(predict(fitted, sample) / sample.seconds - 1);
+    const FittedLink fitted = fit(seen);
+    for (const CollectiveSample& sample : all.own) {
+      if (fold_of(key(sample)) == fold) errors.push_back(predict(fitted, sample) / sample.seconds - 1);
+    }
   }
   return summarize(errors);
 }
 
 template <typename Fit>
-HeldOut hold_out(const List& scored, const List& companion, const Fit& fit) {
+HeldOut hold_out(const Seen& all, const Candidate& candidate, Fit&& fit) {
   const auto size = [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); };
   const auto shape = [](const CollectiveSample& sample) {
     return static_cast<std::uint64_t>(sample.bytes) * 64 +
            static_cast<std::uint64_t>(sample.placement.ranks) * 7;
   };
-  return {.by_size = hold_out_by(scored, companion, true, size, fit),
-          .by_shape = hold_out_by(scored, companion, false, shape, fit)};
+  HeldOut held_out{.by_size = hold_out_by(all, Beside::kCompanionAndRelatives, size, fit),
+                   .by_own_size = {},
+                   .by_shape = hold_out_by(all, Beside::kNothing, shape, fit),
+                   .has_relatives = !all.relatives.empty()};
+  held_out.by_own_size = candidate.basis == Basis::kRelatives
+                             ? hold_out_by(all, Beside::kCompanion, size, fit)
+                             : held_out.by_size;
+  return held_out;
 }
 
 // Those of the same sources, of the sizes that are scored.
@@ -115,10 +105,28 @@ List of_same_sources(const List& companion, const List& kept) {
   std::set<int> sources;
   for (const CollectiveSample& sample : kept) sources.insert(sample.source);
   List same;
-  for (const CollectiveSample& sample : companion) {
-    if (sources.contains(sample.source) && sample.bytes >= kLeastScoredBytes) same.push_back(sample);
+  for (const CollectiveSample& sample : scored_of(companion)) {
+    if (sources.contains(sample.source)) same.push_back(sample);
   }
   return same;
+}
+
+// In the order in which one must be better than those before it.
+std::vector<Candidate> candidates_for(const Seen& all, std::size_t kept, bool has_earlier_table) {
+  // A fifth less in a fold must still give a table.
+  constexpr std::size_t kEnough = kLeastTableSamples * 5 / 4;
+  constexpr Shape kOwnShapes[] = {Shape::kStepBySize, Shape::kStepByShare, Shape::kStepByRanks};
+  std::vector<Candidate> candidates;
+  if (kept >= kLeastTableSamples) {
+    for (const Shape shape : kOwnShapes) candidates.push_back({Basis::kOwn, shape});
+    if (all.companion.size() >= kEnough) candidates.push_back({Basis::kOwn, Shape::kCompanion});
+  }
+  if (has_earlier_table) candidates.push_back({Basis::kEarlierTable, Shape::kForm});
+  if (all.relatives.size() < kEnough) return candidates;
+  candidates.push_back({Basis::kRelatives, Shape::kForm});
+  for (const Shape shape : kOwnShapes) candidates.push_back({Basis::kRelatives, shape});
+  if (all.relatives_companion.size() >= kEnough) candidates.push_back({Basis::kRelatives, Shape::kCompanion});
+  return candidates;
 }
 
 }  // namespace
@@ -135,55 +143,78 @@ std::optional<Collective> companion_of(Collective collective) {
   }
 }
 
-void fit_link(Device& device, Collective collective, const std::vector<CollectiveSample>& samples,
-              const std::vector<CollectiveSample>& companions, const std::vector<std::string>& sources,
-              const std::vector<bool>& preferred, FitScore& score, std::vector<std::string>& left_out) {
+void fit_link(Device& device, Collective collective, const LinkMeasurements& measured, FitScore& score,
+              std::vector<std::string>& left_out) {
   Hardware hardware;
   hardware.device = device;
-  std::vector<CollectiveSample> kept = plausible(hardware, collective, samples, sources, left_out);
+  const std::vector<bool>& preferred = measured.preferred;
+  const LinkSamples samples =
+      plausible_link_samples(hardware, collective, measured.samples, measured.sources, preferred, left_out);
+  const List& kept = samples.kept;
   if (kept.empty()) return;
-  const auto fit_with = [&](Prior prior) {
-    return [&, prior](const List& seen, const List& beside) {
-      if (prior != Prior::kCompanion) return fit_pooled(hardware, collective, prior, preferred, seen);
-      const Collective other = *companion_of(collective);
-      const FittedLink companion = fit_pooled(hardware, other, Prior::kStepBySize, preferred, beside);
-      return fit_pooled(hardware, collective, prior, preferred, seen,
-                        {.collective = other, .hardware = &companion.hardware});
+
+  Seen all{.own = scored_of(kept),
+           .companion = of_same_sources(measured.companions, kept),
+           .relatives = {},
+           .relatives_companion = {}};
+  for (const LinkMeasurements::Relative& relative : measured.relatives) {
+    std::vector<std::string> not_said;
+    const List near =
+        plausible_link_samples(hardware, collective, relative.samples, measured.sources, preferred, not_said)
+            .kept;
+    const List beside = of_same_sources(relative.companions, near);
+    all.relatives.insert(all.relatives.end(), near.begin(), near.end());
+    all.relatives_companion.insert(all.relatives_companion.end(), beside.begin(), beside.end());
+  }
+
+  // A fit of one kind of shape on samples, with a companion's where the shape asks for them.
+  const auto fit_shape = [&](Shape shape, const List& list, const List& beside) {
+    Guide guide{.shape = shape};
+    if (shape != Shape::kCompanion) return fit_pooled(hardware, collective, guide, preferred, list);
+    guide.companion = *companion_of(collective);
+    const FittedLink companion =
+        fit_pooled(hardware, guide.companion, {.shape = Shape::kStepBySize}, preferred, beside);
+    guide.companion_fit = &companion.hardware;
+    return fit_pooled(hardware, collective, guide, preferred, list);
+  };
+  const auto fit_with = [&](const Candidate& candidate) {
+    return [&, candidate, whole = std::optional<FittedLink>(),
+            part = std::optional<FittedLink>()](const Seen& seen) mutable {
+      if (candidate.basis == Basis::kOwn) return fit_shape(candidate.shape, seen.own, seen.companion);
+      if (candidate.basis == Basis::kEarlierTable) {
+        return fit_pooled(hardware, collective, {.like = &hardware, .keeps_extent = true}, preferred,
+                          seen.own);
+      }
+      // Most folds leave nothing of theirs out.
+      const bool is_whole = seen.relatives.size() == all.relatives.size() &&
+                            seen.relatives_companion.size() == all.relatives_companion.size();
+      std::optional<FittedLink>& relative = is_whole ? whole : part;
+      if (!is_whole || !relative)
+        relative = fit_shape(candidate.shape, seen.relatives, seen.relatives_companion);
+      return fit_pooled(hardware, collective, {.like = &relative->hardware}, preferred, seen.own);
     };
   };
-  std::vector<CollectiveSample> others;
-  // Judged by a fit on the reference alone: a large stranger would bend a pooled one its way.
-  const int reference = reference_source(kept, preferred);
-  std::vector<CollectiveSample> of_reference;
-  for (const CollectiveSample& sample : kept) {
-    if (sample.source == reference) of_reference.push_back(sample);
-  }
-  split_off_strangers(fit_with(Prior::kForm)(of_reference, {}), reference, kept, others);
-  std::vector<CollectiveSample> scored;
-  for (const CollectiveSample& sample : kept) {
-    if (sample.bytes >= kLeastScoredBytes) scored.push_back(sample);
-  }
-  const List companion = of_same_sources(companions, kept);
+
   score.form = kept.size() >= kLeastTableSamples ? "table" : "form";
   score.samples = kept.size();
-  Prior prior = Prior::kForm;
-  HeldOut held_out = hold_out(scored, companion, fit_with(prior));
-  for (const Prior other :
-       {Prior::kStepBySize, Prior::kStepByShare, Prior::kStepByRanks, Prior::kCompanion}) {
-    if (kept.size() < kLeastTableSamples) break;
-    // A fifth less in a fold must still give a table.
-    if (other == Prior::kCompanion && companion.size() < 2 * kLeastTableSamples) break;
-    const HeldOut by_protocol = hold_out(scored, companion, fit_with(other));
-    if (by_protocol.mean() >= kGain * held_out.mean()) continue;
-    prior = other;
-    held_out = by_protocol;
-    score.form = other == Prior::kCompanion ? "table, as companion" : "table, two protocols";
+  Candidate chosen;
+  HeldOut held_out = hold_out(all, chosen, fit_with(chosen));
+  for (const Candidate& candidate : candidates_for(all, kept.size(), measured.has_earlier_table)) {
+    const HeldOut trial = hold_out(all, candidate, fit_with(candidate));
+    if (trial.mean() >= kGain * held_out.mean()) continue;
+    chosen = candidate;
+    held_out = trial;
+    score.form = candidate.name();
   }
   score.by_size = held_out.by_size;
+  if (chosen.basis == Basis::kRelatives) score.by_own_size = held_out.by_own_size;
   score.by_shape = held_out.by_shape;
-  const FittedLink fitted = fit_with(prior)(kept, companion);
-  score.other_sources = score_other_sources(
-      others, sources, [&](const CollectiveSample& sample) { return predict(fitted, sample); });
+
+  all.own = kept;
+  const FittedLink fitted = fit_with(chosen)(all);
+  score.other_sources =
+      score_other_sources(samples.others, measured.sources,
+                          [&](const CollectiveSample& sample) { return predict(fitted, sample); });
   device.profile = fitted.hardware.device.profile;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "costmodel/fit_minimize.hpp"
@@ -23,53 +24,109 @@ const LinkFit& link_of(const Hardware& hardware, Collective collective) {
 }
 
 // The logarithm of the companion's table over its form, at the nearest size that the table holds.
-double deviation(const Companion& companion, double bytes, double ranks) {
-  const MonotoneTable& table = link_of(*companion.hardware, companion.collective).table;
+double deviation(const Guide& guide, double bytes, double ranks) {
+  const MonotoneTable& table = link_of(*guide.companion_fit, guide.companion).table;
   if (table.empty()) return 0;
   const double near_bytes = table.clamped(1, bytes);
   const int near_ranks = static_cast<int>(std::lround(table.clamped(0, ranks)));
-  Hardware form = *companion.hardware;
-  link_of(form, companion.collective).table = {};
+  Hardware form = *guide.companion_fit;
+  link_of(form, guide.companion).table = {};
   const Placement placement{near_ranks, 1, near_ranks};
   return std::log(table.at(near_ranks, near_bytes) /
-                  collective_time(form, companion.collective, near_bytes, placement).seconds);
+                  collective_time(form, guide.companion, near_bytes, placement).seconds);
 }
 
-void add_table(Hardware& hardware, Collective collective, Prior kind, std::vector<CollectiveSample> samples,
-               const std::map<int, double>& scale, const Companion& companion) {
+double log_time(const Hardware& hardware, Collective collective, double bytes, double ranks) {
+  const int count = static_cast<int>(std::lround(ranks));
+  return std::log(collective_time(hardware, collective, bytes, {count, 1, count}).seconds);
+}
+
+using LogTime = std::function<double(const std::array<double, 3>&)>;
+
+// The guide's logarithm of seconds at (ranks, bytes).
+LogTime prior_of(const Hardware& hardware, Collective collective, const Guide& guide,
+                 const std::vector<CollectiveSample>& samples) {
+  if (guide.like != nullptr) {
+    std::vector<double> ratios;
+    for (const CollectiveSample& sample : samples) {
+      ratios.push_back(std::log(sample.seconds) -
+                       log_time(*guide.like, collective, sample.bytes, sample.placement.ranks));
+    }
+    return [&guide, collective, factor = median_of(std::move(ratios))](const std::array<double, 3>& size) {
+      return factor + log_time(*guide.like, collective, size[1], size[0]);
+    };
+  }
+  using Step = ProtocolSteps::Step;
+  switch (guide.shape) {
+    case Shape::kStepBySize:
+    case Shape::kStepByShare:
+    case Shape::kStepByRanks: {
+      const Step step = guide.shape == Shape::kStepBySize    ? Step::kBySize
+                        : guide.shape == Shape::kStepByShare ? Step::kByShare
+                                                             : Step::kByRanks;
+      return [steps = ProtocolSteps::fitted(hardware.device, collective, step, samples)](
+                 const std::array<double, 3>& size) { return std::log(steps.seconds(size[1], size[0])); };
+    }
+    case Shape::kCompanion:
+      return [&guide, &hardware, collective](const std::array<double, 3>& size) {
+        return log_time(hardware, collective, size[1], size[0]) + deviation(guide, size[1], size[0]);
+      };
+    case Shape::kForm:
+      break;
+  }
+  return [&hardware, collective](const std::array<double, 3>& size) {
+    return log_time(hardware, collective, size[1], size[0]);
+  };
+}
+
+// The sizes that a table reaches: those of the samples, and of the table that it is like, if it is to.
+std::vector<TableSample> extent_of(Collective collective, const Guide& guide,
+                                   std::vector<TableSample> samples) {
+  if (!guide.keeps_extent) return samples;
+  const MonotoneTable& like = link_of(*guide.like, collective).table;
+  for (const double ranks : like.axes[0]) {
+    for (const double bytes : {like.least(1), like.most(1)})
+      samples.push_back({.size = {std::exp2(ranks), bytes, 1}, .log_value = 0});
+  }
+  return samples;
+}
+
+// True if the samples hold all of the table's ranks, and its least and largest size.
+bool reach_as_far(const std::vector<CollectiveSample>& samples, const MonotoneTable& table) {
+  double least = INFINITY, most = 0;
+  for (const CollectiveSample& sample : samples) {
+    least = std::min(least, sample.bytes);
+    most = std::max(most, sample.bytes);
+  }
+  const bool has_all_ranks = std::all_of(table.axes[0].begin(), table.axes[0].end(), [&](double node) {
+    return std::any_of(samples.begin(), samples.end(), [&](const CollectiveSample& sample) {
+      return sample.placement.ranks == std::lround(std::exp2(node));
+    });
+  });
+  return has_all_ranks && table.within(1, least) && table.within(1, most) &&
+         least <= table.least(1) * 1.001 && most >= table.most(1) * 0.999;
+}
+
+void add_table(Hardware& hardware, Collective collective, const Guide& guide,
+               std::vector<CollectiveSample> samples, const std::map<int, double>& scale) {
   std::vector<TableSample> table_samples;
-  std::vector<double> ranks;
   for (CollectiveSample& sample : samples) {
-    const double size = sample.placement.ranks;
     const auto factor = scale.find(sample.source);
     if (factor != scale.end()) sample.seconds /= factor->second;
-    table_samples.push_back({{size, sample.bytes, 1}, std::log(sample.seconds)});
-    if (std::find(ranks.begin(), ranks.end(), size) == ranks.end()) ranks.push_back(size);
+    const double ranks = sample.placement.ranks;
+    table_samples.push_back({.size = {ranks, sample.bytes, 1}, .log_value = std::log(sample.seconds)});
   }
+  const std::vector<TableSample> extent = extent_of(collective, guide, table_samples);
+  std::vector<double> ranks;
+  for (const TableSample& sample : extent) ranks.push_back(std::round(sample.size[0]));
   std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   std::array<double, 56> half_octaves{};
   for (std::size_t i = 0; i < half_octaves.size(); ++i)
     half_octaves[i] = std::exp2(9 + 0.5 * static_cast<double>(i));
-  const TableShape shape{
-      .axes = {axis_within(ranks, table_samples, 0), axis_within(half_octaves, table_samples, 1), {0}},
-      .rises = {false, true, true}};
-  using Step = ProtocolSteps::Step;
-  ProtocolSteps protocols;
-  const bool has_steps =
-      kind == Prior::kStepBySize || kind == Prior::kStepByShare || kind == Prior::kStepByRanks;
-  if (has_steps) {
-    const Step step = kind == Prior::kStepBySize    ? Step::kBySize
-                      : kind == Prior::kStepByShare ? Step::kByShare
-                                                    : Step::kByRanks;
-    protocols = ProtocolSteps::fitted(hardware.device, collective, step, samples);
-  }
-  const auto prior = [&](const std::array<double, 3>& size) {
-    if (has_steps) return std::log(protocols.seconds(size[1], size[0]));
-    const int count = static_cast<int>(std::lround(size[0]));
-    const double form = std::log(collective_time(hardware, collective, size[1], {count, 1, count}).seconds);
-    return kind == Prior::kCompanion ? form + deviation(companion, size[1], size[0]) : form;
-  };
-  MonotoneTable table = fit_table(shape, prior, table_samples);
+  const TableShape shape{.axes = {axis_within(ranks, extent, 0), axis_within(half_octaves, extent, 1), {0}},
+                         .rises = {false, true, true}};
+  MonotoneTable table = fit_table(shape, prior_of(hardware, collective, guide, samples), table_samples);
   link_of(hardware, collective).table = std::move(table);
 }
 
@@ -128,16 +185,20 @@ Hardware fit_form(const Hardware& start, Collective collective,
   return trial;
 }
 
-FittedLink fit_pooled(const Hardware& start, Collective collective, Prior prior,
-                      const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples,
-                      const Companion& companion) {
+FittedLink fit_pooled(const Hardware& start, Collective collective, const Guide& guide,
+                      const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples) {
   const int reference = reference_source(samples, preferred);
   std::map<int, std::vector<CollectiveSample>> by_source;
   for (const CollectiveSample& sample : samples) by_source[sample.source].push_back(sample);
-  FittedLink fitted{fit_form(start, collective, by_source[reference]), {}};
-  if (by_source[reference].size() >= kLeastTableSamples) {
-    add_table(fitted.hardware, collective, prior, by_source[reference], {}, companion);
-  }
+  const auto is_enough = [&](const std::vector<CollectiveSample>& list) {
+    return list.size() >= kLeastTableSamples || guide.like != nullptr;
+  };
+  FittedLink fitted{start, {}};
+  link_of(fitted.hardware, collective).table = {};
+  if (!guide.keeps_extent || by_source[reference].size() >= kLeastTableSamples)
+    fitted.hardware = fit_form(start, collective, by_source[reference]);
+  if (is_enough(by_source[reference]))
+    add_table(fitted.hardware, collective, guide, by_source[reference], {});
   for (const auto& [source, list] : by_source) {
     if (source == reference) continue;
     std::vector<double> ratios;
@@ -147,9 +208,14 @@ FittedLink fit_pooled(const Hardware& start, Collective collective, Prior prior,
     }
     fitted.scale[source] = median_of(std::move(ratios));
   }
-  if (samples.size() >= kLeastTableSamples) {
+  if (is_enough(samples)) {
     link_of(fitted.hardware, collective).table = {};
-    add_table(fitted.hardware, collective, prior, samples, fitted.scale, companion);
+    add_table(fitted.hardware, collective, guide, samples, fitted.scale);
+  }
+  if (guide.keeps_extent) {
+    LinkFit& fit = link_of(fitted.hardware, collective);
+    fit.evidence =
+        reach_as_far(samples, fit.table) ? Evidence::kCalibrated : link_of(start, collective).evidence;
   }
   return fitted;
 }

@@ -14,7 +14,7 @@ namespace trainfront::costmodel {
 // What the table's values are held near: one form for all sizes; one for each protocol, with a step between
 // them at one size, at one size a rank, or at a size of its own for each number of ranks; or the form times
 // what a companion's table says of the companion's form at the same sizes.
-enum class Prior { kForm, kStepBySize, kStepByShare, kStepByRanks, kCompanion };
+enum class Shape { kForm, kStepBySize, kStepByShare, kStepByRanks, kCompanion };
 
 // A device's profile with one collective fitted, and each source's factor.
 struct FittedLink {
@@ -29,17 +29,21 @@ int reference_source(const std::vector<CollectiveSample>& samples, const std::ve
 
 Hardware fit_form(const Hardware& start, Collective collective, const std::vector<CollectiveSample>& samples);
 
-// Another collective, fitted with a table; none: null.
-struct Companion {
-  Collective collective = Collective::kAllGather;
-  const Hardware* hardware = nullptr;
+// What a table is held near.
+struct Guide {
+  Shape shape = Shape::kForm;
+  // Of Shape::kCompanion: another collective, fitted with a table.
+  Collective companion = Collective::kAllGather;
+  const Hardware* companion_fit = nullptr;
+  // If given, instead of a shape: the same collective's times there, after one factor.
+  const Hardware* like = nullptr;
+  // The table reaches as far as that of `like`, and few samples leave the form as it was.
+  bool keeps_extent = false;
 };
 
-// `companion` is that of Prior::kCompanion.
-FittedLink fit_pooled(const Hardware& start, Collective collective, Prior prior,
-                      const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples,
-                      const Companion& companion = {});
+FittedLink fit_pooled(const Hardware& start, Collective collective, const Guide& guide,
+                      const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples);
 
-inline constexpr std::size_t kLeastTableSamples = 24;
+inline constexpr std::size_t kLeastTableSamples = 24;  // of a table that nothing like it guides
 
 }  // namespace trainfront::costmodel

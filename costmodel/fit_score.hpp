@@ -42,6 +42,8 @@ struct FitScore {
   std::string form;  // what cross-validation chose
   std::size_t samples = 0;
   ErrorSummary by_shape = {}, by_size = {};  // held out whole shapes, and whole sizes
+  // Where relatives shape the fit: sizes held out of this device alone, and not of them.
+  ErrorSummary by_own_size = {};
   struct OtherSource {
     std::string source;
     double scale = 1;  // measured over predicted, its median

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "engine/atomic_file.hpp"
@@ -57,6 +58,20 @@ void say_other_devices(const inputs::Measurements& measurements, const std::stri
   }
 }
 
+// The files' devices whose scale-up link is as fast as this one's: a library changes its protocols there at
+// the same sizes.
+std::map<std::string, const costmodel::Samples*> relatives_of(const costmodel::Device& device,
+                                                              const inputs::Measurements& measurements,
+                                                              const inputs::Catalog& catalog) {
+  std::map<std::string, const costmodel::Samples*> relatives;
+  for (const auto& [id, samples] : measurements.samples) {
+    const inputs::DeviceEntry* entry = id == device.id ? nullptr : catalog.resolve_device(id);
+    if (entry == nullptr || entry->device.link_bytes_per_s != device.link_bytes_per_s) continue;
+    if (!samples.collective.empty()) relatives.emplace(id, &samples);
+  }
+  return relatives;
+}
+
 // Profiles among the files: what they hold stays where nothing is measured.
 void apply_profiles(const std::vector<std::string>& files, costmodel::Device& device) {
   inputs::Diagnostics faults;
@@ -95,6 +110,7 @@ void print_json(const ProfileFit& fit, const std::string& output, const inputs::
     json.field("samples", score.samples);
     add_summary(json, "by_shape", score.by_shape);
     add_summary(json, "by_size", score.by_size);
+    if (score.by_own_size.count > 0) add_summary(json, "by_own_size", score.by_own_size);
     json.begin_array("other_sources");
     for (const FitScore::OtherSource& other : score.other_sources) {
       json.begin_object().field("source", other.source).field("scale", other.scale);
@@ -120,6 +136,9 @@ void print_table(const ProfileFit& fit, const std::string& output) {
     };
     print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", score.operation, score.precision,
                       score.samples, score.form, errors(score.by_shape), errors(score.by_size)));
+    if (score.by_own_size.count > 0) {
+      print(fmt::format("    sizes that relatives measured: {}\n", errors(score.by_own_size)));
+    }
     for (const FitScore::OtherSource& other : score.other_sources) {
       print(fmt::format("    not fitted on {} ({} rows): {:.2f} times as long; then {:.1f} / {:.1f} %\n",
                         other.source, other.after_scale.count, other.scale, other.after_scale.mean,
@@ -176,7 +195,8 @@ int run_calibrate(const CalibrateOptions& options) {
   ProfileFit fit = fit_profile(start, samples, measurements.sustained[start.id],
                                {.references = options.references,
                                 .fabrics = measurements.stated_fabrics,
-                                .networks = networks_of(catalog)});
+                                .networks = networks_of(catalog),
+                                .relatives = relatives_of(start, measurements, catalog)});
   for (std::string& note : far_below_sheet(fit.device, samples)) fit.notes.push_back(std::move(note));
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty() && options.relative.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,11 +25,17 @@ struct FitChoices {
   std::set<std::string> fabrics = {};
   // The catalogue's: what else is known of a measured kind, that it runs through the kernel's TCP above all.
   std::vector<costmodel::Network> networks = {};
+  // What the files hold of devices with the same scale-up link, by their ids.
+  std::map<std::string, const costmodel::Samples*> relatives = {};
 };
 
 // Replaces the sections of start.profile that the samples measure.
 ProfileFit fit_profile(const costmodel::Device& start, const costmodel::Samples& samples,
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices);
+
+// Which sources hold one of the references in their names.
+std::vector<bool> preferred_sources(const std::vector<std::string>& sources,
+                                    const std::vector<std::string>& references);
 
 // The profile of a device whose relative was measured: peaks and memory rates scaled by their data sheets,
 // tables kept where nothing that they hold differs, nothing better than interpolated; slower sustained, and

@@ -40,6 +40,21 @@ std::string gemms(double per_us) {
   return text;
 }
 
+// all_gather of 2, 4 and 8 ranks at every `factor`-th size, with a step at 4 MiB.
+std::string gathers(const std::string& source, const std::string& gpu, double first, double factor) {
+  std::string text;
+  for (const int ranks : {2, 4, 8}) {
+    for (double bytes = first; bytes <= 536870912; bytes *= factor) {
+      const double time_us = (bytes < 4194304 ? 8.0 : 30.0) + ranks + bytes * (ranks - 1) / ranks / 360e3;
+      char row[200];
+      std::snprintf(row, sizeof row, "%s,%s,NVLink,all_gather,half,%d,1,%.0f,%.4g,\n", source.c_str(),
+                    gpu.c_str(), ranks, bytes, time_us);
+      text += row;
+    }
+  }
+  return text;
+}
+
 double mean_error(const std::vector<std::string>& words) {
   const Ended ended = run_program(words);
   REQUIRE_MESSAGE(ended.status == 0, ended.err);
@@ -70,6 +85,38 @@ TEST_CASE("a fabric in LOG.meta gives a network as --fabric does, for that kind 
   CHECK(contains(written, "[network]"));
   CHECK(contains(written, "kind = \"roce-v2\""));
   CHECK(contains(written, "collectives = [\"all_reduce\"]"));
+}
+
+TEST_CASE(
+    "a device with the same link in the files shapes collectives' tables, and its own earlier profile") {
+  const Folder folder;
+  const std::string header = "source,gpu,fabric,op,dtype,n_gpus,n_nodes,bytes,time_us,busbw_GBps\n";
+  const auto calibrate = [&](const std::string& csv, std::vector<std::string> more) {
+    spew(folder / "links.csv", header + csv);
+    std::vector<std::string> words{"calibrate", folder / "links.csv", "--device", "h200-sxm", "--json",
+                                   "-o",        folder / "mine.toml"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_program(words);
+    REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    return json::parse(ended.out)["held_out"][0];
+  };
+  const std::string own = gathers("mine", "H200-SXM", 65536, 4);
+  const json alone = calibrate(own, {"--from-data-sheet"});
+  CHECK(!alone.contains("by_own_size"));
+  const json beside = calibrate(own + gathers("theirs", "H100-SXM5-80GB", 65536, 2), {"--from-data-sheet"});
+  CHECK(beside["form"] == "table, as relatives'");
+  CHECK(beside["by_own_size"]["mean_ape"] < 1);
+  CHECK(alone["by_size"]["mean_ape"] > 3);
+  CHECK(contains(slurp(folder / "mine.toml"), "% by size with relatives'"));
+  std::filesystem::copy_file(folder / "mine.toml", folder / "first.toml");
+  // The A100's link is another.
+  CHECK(calibrate(own + gathers("theirs", "A100-SXM4-80GB", 65536, 2), {"--from-data-sheet"}) == alone);
+
+  // A sparse log of the same link, after another's profile; that profile's own log again, which guides
+  // nothing.
+  CHECK(calibrate(gathers("another", "H200-SXM", 131072, 8), {folder / "first.toml"})["form"] ==
+        "table, as profile's");
+  CHECK(calibrate(own, {folder / "first.toml", "--from-data-sheet"}) == alone);
 }
 
 TEST_CASE("validate shows what got better with a profile that calibrate wrote") {

@@ -116,7 +116,8 @@ TEST_CASE("a group of ranks that runs many times slower than the others is left 
   }
   FitScore score;
   std::vector<std::string> left_out;
-  fit_link(device, Collective::kAllGather, samples, {}, {"a log"}, {false}, score, left_out);
+  fit_link(device, Collective::kAllGather, {.samples = samples, .sources = {"a log"}, .preferred = {false}},
+           score, left_out);
   REQUIRE(left_out.size() == 1);
   CHECK(left_out.front() == "8 ranks of a log");
   Hardware fitted = truth;
@@ -154,7 +155,8 @@ TEST_CASE("where a library changes its protocol is told by ranks that were measu
   FitScore score;
   std::vector<std::string> left_out;
   Device calibrated = device;
-  fit_link(calibrated, Collective::kAllGather, samples, {}, {"made up"}, {false}, score, left_out);
+  fit_link(calibrated, Collective::kAllGather,
+           {.samples = samples, .sources = {"made up"}, .preferred = {false}}, score, left_out);
   CHECK(score.form == "table, two protocols");
   CHECK(score.by_shape.mean < 3);
   // Times without a step need no second protocol.
@@ -162,7 +164,8 @@ TEST_CASE("where a library changes its protocol is told by ranks that were measu
     sample.seconds = 8e-6 + 0.7e-6 * (sample.placement.ranks - 1) +
                      sample.bytes / sample.placement.ranks / (0.8 * device.link_bytes_per_s);
   }
-  fit_link(calibrated, Collective::kAllGather, samples, {}, {"made up"}, {false}, score, left_out);
+  fit_link(calibrated, Collective::kAllGather,
+           {.samples = samples, .sources = {"made up"}, .preferred = {false}}, score, left_out);
   CHECK(score.by_shape.mean < 3);
 }
 
@@ -211,8 +214,11 @@ TEST_CASE("what a collective was not measured at follows its companion's shape")
   FitScore alone, beside;
   std::vector<std::string> left_out;
   Device calibrated = device;
-  fit_link(calibrated, Collective::kReduceScatter, scatters, {}, {"made up"}, {false}, alone, left_out);
-  fit_link(calibrated, Collective::kReduceScatter, scatters, gathers, {"made up"}, {false}, beside, left_out);
+  fit_link(calibrated, Collective::kReduceScatter,
+           {.samples = scatters, .sources = {"made up"}, .preferred = {false}}, alone, left_out);
+  fit_link(calibrated, Collective::kReduceScatter,
+           {.samples = scatters, .companions = gathers, .sources = {"made up"}, .preferred = {false}}, beside,
+           left_out);
   CHECK(beside.form == "table, as companion");
   CHECK(alone.by_shape.mean > 8);
   CHECK(beside.by_shape.mean < 0.6 * alone.by_shape.mean);
