@@ -1,6 +1,8 @@
 #include "costmodel/data_sheet_profile.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -14,9 +16,10 @@ namespace {
 struct Family {
   double gemm_peak, gemm_memory, gemm_norm, gemm_launch_us, occupancy_exponent, k_half, k_split, tile_half;
   double sustained_slowdown;
+  double rated_power_w;  // at which it holds; 0: not known
   double fp8_over_bf16;  // of the peak ratio
   double grouped_peak, grouped_memory;
-  double attention_peak, half_sequence, backward_factor;
+  double attention_peak, half_sequence, softmax_dims, backward_factor;
   double norm, add, activation, rotary, softmax, permute, other;  // of the memory rate
   double element_launch_us;
   double ring_base_us, ring_per_rank_us, ring_link, ring_copy, ring_root;  // LinkFit's, root in sqrt(us)
@@ -43,11 +46,14 @@ constexpr std::array kConstants{
     Constant{&Family::k_split, 2860, 4810, 18300},
     Constant{&Family::tile_half, 34.6, 2.4, 2.7},
     Constant{&Family::sustained_slowdown, 1, 1.08, 1.08},
+    Constant{&Family::rated_power_w, 0, 0, 1000},
     Constant{&Family::fp8_over_bf16, 0.89, 0.89, 0.89},
     Constant{&Family::grouped_peak, 0.83, 975.0 / 989.4, 2285.0 / 2250},
     Constant{&Family::grouped_memory, 0.93, 3.1 / 3.35, 7.3 / 8},
-    Constant{&Family::attention_peak, 207.0 / 312, 600.0 / 989.4, 600.0 / 989.4},
-    Constant{&Family::half_sequence, 200, 600, 600},
+    Constant{&Family::attention_peak, 207.0 / 312, 600.0 / 989.4, 1176.0 / 2250},
+    Constant{&Family::half_sequence, 200, 600, 1790},
+    // Head size 64 runs at 0.8 of the rate of 128 before Blackwell, at 0.7 on B200.
+    Constant{&Family::softmax_dims, 42.7, 42.7, 87.4},
     Constant{&Family::backward_factor, 2.5, 2.9, 2.9},
     Constant{&Family::norm, 0.39, 0.37, 0.37},
     Constant{&Family::add, 0.83, 0.9, 0.9},
@@ -81,6 +87,14 @@ Family column(double Constant::*of) {
   Family family{};
   for (const Constant& constant : kConstants) family.*constant.member = constant.*of;
   return family;
+}
+
+// Blackwell Ultra computes exponentials twice as fast (developer.nvidia.com/blog, "Making Softmax More
+// Efficient with NVIDIA Blackwell Ultra").
+constexpr double kUltraSoftmax = 0.5;
+
+bool is_blackwell_ultra(std::string_view id) {
+  return id.starts_with("b300") || id.starts_with("gb300");
 }
 
 constexpr double kHeadDim = 128;     // that attention rates are quoted at
@@ -126,6 +140,13 @@ Family relative_of(std::string_view id) {
   return column(&Constant::hopper);
 }
 
+// Sustained, clock and voltage fall together: what a part of the same chip lacks shrinks with the square root
+// of the power it may draw beyond. One with less has that in its data sheet's peak.
+double sustained(const Family& family, const Device& device, double slowdown) {
+  if (family.rated_power_w <= 0 || device.power_w <= family.rated_power_w) return slowdown;
+  return std::max(1.0, slowdown * std::sqrt(family.rated_power_w / device.power_w));
+}
+
 GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, double peak,
                  double memory_rate) {
   return {.flops_per_s = peak_share * peak,
@@ -143,7 +164,9 @@ GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, d
 }  // namespace
 
 DeviceProfile data_sheet_profile(const Device& device) {
-  const Family family = relative_of(device.id);
+  Family family = relative_of(device.id);
+  const double grouped_slowdown = family.sustained_slowdown > 1 ? sustained(family, device, 1.1) : 1;
+  family.sustained_slowdown = sustained(family, device, family.sustained_slowdown);
   const double memory_rate = device.memory_bytes_per_s;
   // A device without fp8 units computes fp8 weights in bf16.
   const bool has_fp8 = device.fp8_flops_per_s > 0;
@@ -160,18 +183,16 @@ DeviceProfile data_sheet_profile(const Device& device) {
     fit.launch_s = 8e-6;
     fit.k_half = 0;
     fit.k_split = 0;
-    if (family.sustained_slowdown > 1) fit.sustained_slowdown = 1.1;
+    fit.sustained_slowdown = grouped_slowdown;
     return fit;
   };
   profile.grouped_bf16 = grouped(device.bf16_flops_per_s);
   profile.grouped_fp8 = grouped(has_fp8 ? device.fp8_flops_per_s : device.bf16_flops_per_s);
 
-  // Head size 64 runs at 0.8 of the rate of 128: the softmax costs as much as 43 dims.
-  constexpr double kSoftmaxDims = 42.7;
   profile.attention = {
-      .flops_per_s = family.attention_peak * device.bf16_flops_per_s * (1 + kSoftmaxDims / kHeadDim),
+      .flops_per_s = family.attention_peak * device.bf16_flops_per_s * (1 + family.softmax_dims / kHeadDim),
       .half_sequence = family.half_sequence,
-      .softmax_dims = kSoftmaxDims,
+      .softmax_dims = (is_blackwell_ultra(device.id) ? kUltraSoftmax : 1) * family.softmax_dims,
       .bytes_per_s = 0.8 * memory_rate,
       .launch_s = 5e-6,
       .backward_factor = family.backward_factor,

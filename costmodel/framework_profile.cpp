@@ -1,5 +1,6 @@
 #include "costmodel/framework_profile.hpp"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace {
 // H100, where FlashAttention-3 reaches 600 and more (arXiv 2407.08608, figure 5).
 constexpr double kFlashAttention2Limit = 4.9e14;
 
+// fp8 under Transformer Engine, a layer's products with their casts over bf16: read off NeMo's runs.
+constexpr double kTransformerEngineSpeedup = 1.78;
+
 // NVIDIA NeMo with Transformer Engine, distributed optimizer, gradient and parameter overlap on:
 // dgxc-benchmarking tables (github.com/NVIDIA/dgxc-benchmarking, v24.11 to v25.05), H100, bf16 and fp8.
 FrameworkProfile nemo_2025() {
@@ -22,7 +26,7 @@ FrameworkProfile nemo_2025() {
   profile.attention_backward_factor = 2.9;
   profile.loss_passes = 5;
   profile.accumulation_bytes = 4;
-  profile.fp8_speedup = 1.78;
+  profile.fp8_speedup = kTransformerEngineSpeedup;
   profile.host_forward_s = 0.1e-3;
   profile.host_backward_s = 0.2e-3;
   profile.tensor_parallel_exposed = 0.65;
@@ -31,16 +35,23 @@ FrameworkProfile nemo_2025() {
   return profile;
 }
 
-// On GB200 and GB300, whose recipes capture attention, router and preprocessing in CUDA graphs: chosen among
-// 3 to 8 ms on the eight runs of 25.11 whose experts have no bias. These do not tell the CPU's share from the
-// graphs'.
+// Chosen in halves of a millisecond on Megatron-Bridge's runs on H100 and B200 from 26.02.01 on.
+constexpr double kMoeLayer_s = 8e-3;
+
+// Where CUDA graphs hold attention besides router and preprocessing: chosen among 1 to 6 ms on the runs of
+// 26.02 that say so, and on B200's.
+constexpr double kGraphedMoeLayer_s = 4e-3;
+
+// On GB200 and GB300 where nothing is said of graphs, which their recipes use: chosen among 3 to 8 ms on the
+// eight runs of 25.11 whose experts have no bias.
 constexpr double kGraceMoeLayer_s = 6e-3;
 
 // Dropless experts keep the host busy, most of it in PyTorch. Frameworks without MoE runs of their own are
 // not taken to be faster.
 FrameworkProfile with_expert_floor(FrameworkProfile profile) {
-  profile.host_moe_layer_s = 8.5e-3;
+  profile.host_moe_layer_s = kMoeLayer_s;
   profile.host_moe_layer_grace_s = kGraceMoeLayer_s;
+  profile.casts_experts_apart = true;
   return profile;
 }
 
@@ -88,10 +99,29 @@ FrameworkProfile with_all_to_all(FrameworkProfile profile) {
   return profile;
 }
 
-// Graphs of attention and router leave the experts' own launches to the host.
+// Graphs of attention and router leave the experts' own launches to the host, be it a Grace CPU or another.
 FrameworkProfile with_cuda_graphs(FrameworkProfile profile) {
   profile.name += "-cuda-graphs";
-  profile.host_moe_layer_s = 8.5e-3;
+  profile.host_moe_layer_s = kGraphedMoeLayer_s;
+  profile.host_moe_layer_grace_s = 0;
+  return profile;
+}
+
+// Those of router and preprocessing alone leave nearly all.
+FrameworkProfile with_router_graphs(FrameworkProfile profile) {
+  profile.name += "-router-graphs";
+  profile.host_moe_layer_s = kMoeLayer_s;
+  profile.host_moe_layer_grace_s = 0;
+  return profile;
+}
+
+// A step as one graph has no host in it. Recipes that do so run the experts as one fused kernel, with tokens
+// padded by the router (Megatron-Bridge from 26.06 on: cutedsl_fused_grouped_mlp,
+// moe_router_padding_for_quantization).
+FrameworkProfile with_full_graphs(FrameworkProfile profile) {
+  profile = without_host_floor(std::move(profile));
+  profile.name += "-full-graphs";
+  profile.casts_experts_apart = false;
   return profile;
 }
 
@@ -101,6 +131,7 @@ FrameworkProfile megatron_core_2025() {
   FrameworkProfile profile = nemo_2025();
   profile.name = "megatron-core-2025";
   profile.permute_passes = 8;
+  profile.casts_experts_apart = true;
   profile.has_moe_runs = true;
   profile.host_moe_layer_s = 5e-3;
   profile.fsdp_exposed = 1;
@@ -162,11 +193,11 @@ FrameworkProfile with_flash_attention(FrameworkProfile profile) {
 }
 
 // Megatron-DeepSpeed with full recomputation: vTrain's measured single-node runs (VIA-Research/vTrain,
-// data/ground_truth_single.csv).
+// data/ground_truth_single.csv). DeepSpeed's pipelines send hidden states in parts (runtime/pipe/engine.py,
+// is_pipe_partitioned), which inside a node hardly tells.
 FrameworkProfile megatron_deepspeed_2023() {
   FrameworkProfile profile = megatron_2022();
   profile.name = "megatron-deepspeed-2023";
-  profile.scatters_transfers = false;
   profile.memory_bound_scale = 0.5;
   profile.loss_passes = 5;
   profile.host_forward_s = 0.55e-3;
@@ -224,6 +255,7 @@ FrameworkProfile llm_foundry_2024() {
   FrameworkProfile profile;
   profile.name = "llm-foundry-2024";
   profile.framework = Framework::kTorchtitan;
+  profile.fp8_speedup = kTransformerEngineSpeedup;
   profile.memory_bound_scale = 1.2;
   profile.attention_scale = 1.7;
   profile.attention_limit = kFlashAttention2Limit;
@@ -284,6 +316,7 @@ FrameworkProfile torchtitan_eager() {
 FrameworkProfile with_row_scaled_fp8(FrameworkProfile profile) {
   profile.name += "-fp8-rowwise";
   profile.fp8_speedup = 0.8;
+  profile.gathers_fp8 = false;
   return profile;
 }
 
@@ -333,19 +366,22 @@ FrameworkProfile dt_fm_2022() {
   return profile;
 }
 
-// ZeRO; gradients travel in bf16, at stages 2 and 3 after every micro-batch (DeepSpeed, runtime/zero). No
-// published run with a full layout stands behind its scales.
+// ZeRO; gradients travel in bf16, at stages 2 and 3 after every micro-batch (DeepSpeed, runtime/zero); hidden
+// states between stages in parts (runtime/pipe/engine.py). No published run with a full layout stands behind
+// its scales.
 FrameworkProfile deepspeed_2026() {
   FrameworkProfile profile;
   profile.name = "deepspeed-2026";
   profile.framework = Framework::kDeepspeed;
   profile.has_runs = false;
+  profile.fp8_speedup = kTransformerEngineSpeedup;
   profile.memory_bound_scale = 2.0;
   profile.accumulation_bytes = 2;
   profile.gradient_bytes = 2;
   profile.host_forward_s = 0.3e-3;
   profile.host_backward_s = 0.6e-3;
   profile.tensor_parallel_exposed = 1;
+  profile.scatters_transfers = true;
   profile.context_exchange = ContextExchange::kAllToAll;
   profile.gradient_reduce_hidden = 0;
   profile.sharded_reduce_hidden = 0;
@@ -379,14 +415,15 @@ std::vector<FrameworkProfile> other_profiles() {
 
 // A release of Megatron-Bridge with all that its runs switch on and off.
 void add_variants(std::vector<FrameworkProfile>& profiles, const FrameworkProfile& release) {
+  constexpr std::array kGraphs{&with_cuda_graphs, &with_router_graphs, &with_full_graphs};
+  const auto add = [&](const FrameworkProfile& profile) {
+    profiles.push_back(profile);
+    profiles.push_back(with_all_to_all(profile));
+  };
   for (const bool overlaps : {false, true}) {
-    for (const bool graphs : {false, true}) {
-      for (const bool all_to_all : {false, true}) {
-        FrameworkProfile profile = overlaps ? with_expert_overlap(release) : release;
-        if (graphs) profile = with_cuda_graphs(profile);
-        profiles.push_back(all_to_all ? with_all_to_all(profile) : profile);
-      }
-    }
+    const FrameworkProfile profile = overlaps ? with_expert_overlap(release) : release;
+    add(profile);
+    for (const auto with_graphs : kGraphs) add(with_graphs(profile));
   }
 }
 

@@ -78,12 +78,19 @@ struct FrameworkProfile {
 
   // Model-parallel communication.
   double tensor_parallel_exposed = 0.85;  // share of TP communication that compute does not hide
-  double expert_parallel_exposed = 1;     // share of dispatch and combine that compute does not hide
+  // fp8 with sequence parallelism: what a linear takes in, and its output's gradient, are cast before they
+  // are gathered (Transformer Engine, module/layernorm_linear.py and linear.py; torchao with one scale a
+  // tensor).
+  bool gathers_fp8 = true;
+  double expert_parallel_exposed = 1;  // share of dispatch and combine that compute does not hide
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   double permute_passes = 8;  // over a GPU's routed tokens, forward; as many again backward
   // What adding a bias to the experts' outputs moves, per element of them, as kernels of its own.
   double expert_bias_forward_bytes = 0;
   double expert_bias_backward_bytes = 0;
+  // fp8: kernels of their own pad each expert's tokens to what such products ask for and cast what they
+  // multiply; false: fused into the products.
+  bool casts_experts_apart = false;
   double expert_imbalance = 1;                                // tokens of the busiest expert over the mean
   ContextExchange context_exchange = ContextExchange::kRing;  // unless the layout is told otherwise
   bool keeps_gathered_keys = false;  // for the backward pass, which gathers them again otherwise

@@ -11,12 +11,28 @@ namespace {
 constexpr double kClampForwardBytes = 4 + 4;
 constexpr double kClampBackwardBytes = 6 + 4;
 
+// Padding reads and writes what goes into the experts, unpadding what comes out, both backward too
+// (megatron/core/transformer/moe/experts.py, TEGroupedMLP). A cast reads bf16 and writes fp8 twice, by rows
+// and by columns, with a scale for every 32.
+constexpr double kPaddingBytes = 2 * (2 + 2);
+constexpr double kCastBytes = 2 + 2 * (1 + 1.0 / 32);
+
 // Copies of tokens that a GPU sends to experts.
 double sent_tokens(const OperationBuilder& builder, const Model& model, const Recipe& recipe,
                    const FrameworkProfile& framework) {
   // A GPU sends as many tokens as it has; the busiest receives more.
   const double imbalance = recipe.expert_imbalance * framework.expert_imbalance;
   return builder.own_tokens() * model.experts_per_token * imbalance;
+}
+
+// What is multiplied: the experts' inputs and those of their second product; backward the gradients of both
+// outputs.
+void add_expert_casts(OperationBuilder& builder, double assignments, double hidden, double width,
+                      double gates) {
+  const double padding = kPaddingBytes * hidden;
+  const double forward = padding + kCastBytes * (hidden + width);
+  const double backward = padding + kCastBytes * (hidden + gates * width);
+  builder.add_traffic("expert casts", MemoryBound::kCopy, forward * assignments, backward / forward);
 }
 
 }  // namespace
@@ -79,6 +95,9 @@ void add_moe(OperationBuilder& builder, const Model& model, const Recipe& recipe
                                (model.gated ? 2 : 1) * width, hidden);
   }
   add_expert_activation(builder, model, recipe, layout, framework);
+  if (framework.casts_experts_apart && recipe.precision == Precision::kFp8) {
+    add_expert_casts(builder, assignments, hidden, width, model.gated ? 2 : 1);
+  }
   builder.add_grouped_linear("experts out", recipe.precision, own_experts, rows, hidden, width);
   if (model.expert_bias && framework.expert_bias_forward_bytes > 0) {
     builder.add_traffic("expert bias", MemoryBound::kCopy,

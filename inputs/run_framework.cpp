@@ -33,11 +33,23 @@ bool goes_all_to_all(const RunRow& row) {
          (contains(row.notes, "perf config") && !contains(row.notes, "dispatcher"));
 }
 
+// What CUDA graphs hold. Recipes for MXFP8 from 26.06 on run a step as one, also where no config is named.
+std::string graphs(const RunRow& row, double release) {
+  if (contains(row.notes, "full_iteration")) return "-full-graphs";
+  const std::size_t at = row.notes.find("CUDA graphs");
+  if (at == std::string::npos) {
+    const bool open = !contains(row.notes, "perf config") && row.experts.value_or(1) > 1;
+    return open && release > 26.05 && contains(lower_case(row.precision), "mx") ? "-full-graphs" : "";
+  }
+  const std::string_view scope = std::string_view(row.notes).substr(at, row.notes.find(';', at) - at);
+  return contains(scope, "moe_router") && !contains(scope, "attn") ? "-router-graphs" : "-cuda-graphs";
+}
+
 std::string bridge_profile(const RunRow& row) {
   const double release = container_release(row.notes);
   std::string name = release > 0 && release < 26.021 ? "megatron-bridge-2025" : "megatron-bridge-2026";
   if (contains(row.notes, "a2a overlap on")) name += "-ep-overlap";
-  if (contains(row.notes, "CUDA graphs")) name += "-cuda-graphs";
+  name += graphs(row, release);
   if (goes_all_to_all(row)) name += "-all-to-all";
   return name;
 }
@@ -79,6 +91,7 @@ RunFramework plain_megatron(const RunRow& row, const std::string& name) {
   }
   if (year >= 2025) {
     RunFramework result = megatron("megatron-2026");
+    result.experts_follow_tp = true;
     result.era_known = row.year.has_value();
     return result;
   }
@@ -121,7 +134,11 @@ RunFramework read_framework(const RunRow& row) {
     return result;
   }
   if (contains(name, "bridge")) return megatron(bridge_profile(row));
-  if (contains(name, "nemo")) return megatron("nemo-2025");
+  if (contains(name, "nemo")) {
+    RunFramework result = megatron("nemo-2025");
+    result.experts_follow_tp = true;
+    return result;
+  }
   if (is_any_of({"megatron", "mcore", "megascale", "interne", "internlm", "colossal"}))
     return plain_megatron(row, name);
   if (is_any_of({"foundry", "composer"})) return fully_sharded("llm-foundry-2024");

@@ -174,6 +174,25 @@ TEST_CASE("a Grace host has its own floor for MoE layers, where the profile know
   CHECK(seconds("gh200") == doctest::Approx(4));
 }
 
+TEST_CASE("the more CUDA graphs hold, the less the host has to do, and on a Grace host as well") {
+  const auto floor_s = [](const char* profile, const char* device) {
+    Hardware hardware;
+    hardware.device.id = device;
+    BlockTime time;
+    add_host_floor(time, Block::kMoe, {}, hardware, *find_profile(profile));
+    return time[Pass::kForward].total() + time[Pass::kInputGradient].total() +
+           time[Pass::kWeightGradient].total();
+  };
+  for (const char* device : {"b200", "gb200"}) {
+    CAPTURE(device);
+    const double router_s = floor_s("megatron-bridge-2025-router-graphs", device);
+    const double attention_s = floor_s("megatron-bridge-2025-cuda-graphs", device);
+    CHECK(router_s > attention_s);
+    CHECK(attention_s > 0);
+    CHECK(floor_s("megatron-bridge-2025-ep-overlap-full-graphs", device) == 0);
+  }
+}
+
 TEST_CASE("block times are finite, positive and fall with tensor parallelism") {
   const Hardware hardware = h100_cluster();
   Recipe recipe;

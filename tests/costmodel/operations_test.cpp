@@ -134,6 +134,26 @@ TEST_CASE("tensor parallelism: two all-reduces a pass, or gathers and scatters w
   CHECK(bytes_of(dense(), "norm", Pass::kForward) == 2 * 2 * 1024.0 * 8192 * 2);
 }
 
+TEST_CASE("fp8 gathers travel in fp8 where the framework casts first; partial sums stay in bf16") {
+  Layout layout;
+  layout.tp = 8;
+  layout.sp = true;
+  FrameworkProfile framework = default_profile(Framework::kMegatron);
+  Recipe recipe = reference::sequences_of(8192);
+  recipe.precision = Precision::kFp8;
+  const auto bytes = [&](std::string_view name, Pass pass) {
+    return bytes_of(layer_operations(reference::llama31_70b(), recipe, layout, framework, Block::kDense),
+                    name, pass);
+  };
+  const double elements = 8192.0 * 8192;
+  CHECK(bytes("attention gather", Pass::kForward) == elements);
+  CHECK(bytes("attention gather", Pass::kInputGradient) == 2 * elements);
+  CHECK(bytes("mlp reduce", Pass::kForward) == 2 * elements);
+  CHECK(bytes("mlp reduce", Pass::kInputGradient) == elements);
+  framework.gathers_fp8 = false;
+  CHECK(bytes("attention gather", Pass::kForward) == 2 * elements);
+}
+
 TEST_CASE("sequence parallelism on one tensor rank changes nothing") {
   Layout off, on;
   on.sp = true;
@@ -189,6 +209,25 @@ TEST_CASE(
         doctest::Approx(20 * outputs));
   CHECK(bytes(biased, Framework::kTorchtitan, Pass::kForward, "expert clamp") == 0);
   CHECK(bytes(reference::qwen3_235b(), Framework::kMegatron, Pass::kForward) == 0);
+}
+
+// Padding and unpadding 8 bytes an element each way; a cast 2 read, 2 times 1 1/32 written.
+TEST_CASE("fp8 experts pad and cast what they multiply by kernels of their own, unless these are fused") {
+  Layout layout;
+  layout.ep = 8;
+  Recipe recipe = reference::sequences_of(4096);
+  FrameworkProfile framework = default_profile(Framework::kMegatron);
+  const auto bytes = [&](Pass pass) {
+    return bytes_of(layer_operations(reference::gpt_oss_20b(), recipe, layout, framework, Block::kMoe),
+                    "expert casts", pass);
+  };
+  CHECK(bytes(Pass::kForward) == 0);
+  recipe.precision = Precision::kFp8;
+  const double tokens = 4096.0 * 4;  // four experts a token, which are as wide as the model
+  CHECK(bytes(Pass::kForward) == doctest::Approx(tokens * 2880 * (8 + 2 * 4.0625)));
+  CHECK(bytes(Pass::kInputGradient) == doctest::Approx(tokens * 2880 * (8 + 3 * 4.0625)));
+  framework = *find_profile("megatron-bridge-2026-full-graphs");
+  CHECK(bytes(Pass::kForward) == 0);
 }
 
 TEST_CASE("a ring sends keys and values cp - 1 times; balanced ranks share the causal mask evenly") {

@@ -155,6 +155,36 @@ TEST_CASE("the catalogue fills what the row leaves open, if the shapes agree") {
   CHECK_FALSE(setup_of(with(cells, "hidden", "4096")).model.qk_norm);
 }
 
+TEST_CASE("experts' tensor degree is stated, or noted, or the framework's default") {
+  auto cells = llama_cells();
+  for (const auto& [column, value] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"n_gpus", "64"},
+                                                                  {"moe_experts", "8"},
+                                                                  {"moe_topk", "2"},
+                                                                  {"moe_ffn_hidden", "14336"},
+                                                                  {"tp", "4"},
+                                                                  {"pp", "1"},
+                                                                  {"vpp", ""},
+                                                                  {"cp", "1"},
+                                                                  {"dp", "16"},
+                                                                  {"ep", "8"},
+                                                                  {"year", "2025"}}) {
+    cells = with(cells, column, value);
+  }
+  const auto degree = [&](const char* framework, const char* notes) {
+    return setup_of(with(with(cells, "framework", framework), "notes", notes)).layout.etp;
+  };
+  // Megatron-Core: expert_tensor_parallel_size is the tensor degree unless it is set; Megatron-Bridge's
+  // recipes set it to 1.
+  CHECK(degree("NeMo", "") == 4);
+  CHECK(degree("Megatron-LM", "") == 4);
+  CHECK(degree("Megatron-Bridge/Megatron-Core", "container 26.04") == 1);
+  CHECK(degree("NeMo", "weak scaling; ETP=1; dropless") == 1);
+  CHECK(degree("NeMo", "ETP=not stated") == 4);
+  cells.push_back({"etp", "2"});
+  CHECK(degree("NeMo", "ETP=1") == 2);
+}
+
 TEST_CASE("a run that failed needs no measured value; how it ended must be one of the known words") {
   auto cells = llama_cells();
   cells.back() = {"measured_value", ""};
@@ -232,12 +262,33 @@ TEST_CASE("Megatron-Bridge's dispatcher is what the notes name, or all-to-all wh
   CHECK(profile("", "container 26.02; perf config v0.3.0") == "megatron-bridge-2025");
 }
 
+TEST_CASE("what CUDA graphs hold is what the notes list, and all of a step in MXFP8 recipes from 26.06 on") {
+  const auto profile = [](const std::string& precision, const std::string& notes) {
+    auto bridge = with(with(llama_cells(), "framework", "Megatron-Bridge"), "moe_experts", "128");
+    bridge = with(with(bridge, "precision", precision), "notes", notes);
+    return read_framework(row_of(bridge)).profile;
+  };
+  const std::string config = "container 26.04; perf config v0.4.0; dispatcher hybridep; CUDA graphs ";
+  CHECK(profile("MXFP8", config + "transformer_engine ['attn', 'moe_router', 'moe_preprocess']") ==
+        "megatron-bridge-2026-cuda-graphs");
+  CHECK(profile("MXFP8", config + "transformer_engine ['moe_router', 'moe_preprocess']; attn") ==
+        "megatron-bridge-2026-router-graphs");
+  CHECK(profile("MXFP8", config + "full_iteration []; MoE a2a overlap on") ==
+        "megatron-bridge-2026-ep-overlap-full-graphs");
+  CHECK(profile("MXFP8", "container 26.06; force-balanced routing") == "megatron-bridge-2026-full-graphs");
+  CHECK(profile("MXFP8", "container 26.04; force-balanced routing") == "megatron-bridge-2026");
+  CHECK(profile("FP8", "container 26.06; force-balanced routing") == "megatron-bridge-2026");
+  CHECK(profile("MXFP8", "container 26.06; perf config v0.5.0; dispatcher hybridep") ==
+        "megatron-bridge-2026");
+}
+
 TEST_CASE("every profile that a framework's name can lead to exists") {
   for (const std::string framework :
        {"NeMo", "Megatron-LM", "Megatron-DeepSpeed", "Megatron-Core", "Megatron-Bridge", "torchtitan",
         "nanotron", "MaxText", "DeepSpeed", "llm-foundry", "DT-FM", "FSDP", "Abacus"}) {
-    for (const std::string notes : {"", "compile", "AsyncTP", "CUDA graphs", "a2a overlap on",
-                                    "perf config v1", "a2a overlap on, CUDA graphs"}) {
+    for (const std::string notes :
+         {"", "compile", "AsyncTP", "CUDA graphs", "a2a overlap on", "perf config v1",
+          "a2a overlap on, CUDA graphs", "CUDA graphs ['moe_router']", "perf config, full_iteration"}) {
       for (const std::string precision : {"BF16", "fp8-rowwise"}) {
         const auto cells = with(
             with(with(with(llama_cells(), "moe_experts", "128"), "framework", framework), "notes", notes),
