@@ -31,10 +31,11 @@ class OperationBuilder {
   // An element-wise kernel that moves `bytes` forward and backward_factor times as many backward.
   void add_traffic(const char* name, MemoryBound kind, double bytes, double backward_factor = 2,
                    double count = 1);
-  // Around a column-parallel linear: its input must be whole, `width` elements a token.
-  void add_gather_before(const char* name, double width);
-  // After a row-parallel linear: its output is a partial sum.
-  void add_reduce_after(const char* name, double width);
+  // Around a column-parallel linear: its input must be whole, `width` elements a token that are gathered in
+  // `gathered`; partial sums travel in bf16.
+  void add_gather_before(const char* name, double width, Precision gathered = Precision::kBf16);
+  // After a row-parallel linear: its output is a partial sum, whose gradient is gathered.
+  void add_reduce_after(const char* name, double width, Precision gathered = Precision::kBf16);
   void add_communication(const char* name, Pass pass, const Communication& communication, double count = 1);
   void add(Operation operation) { operations_.push_back(operation); }
 
@@ -47,6 +48,9 @@ class OperationBuilder {
   bool sequence_parallel_;
   Operations operations_;
 };
+
+// In what tensor-parallel ranks gather what a layer's linears take in.
+Precision gathered_precision(const Recipe& recipe, const FrameworkProfile& framework);
 
 // Parts of a layer, in their own files.
 void add_attention_block(OperationBuilder& builder, const Model& model, const Recipe& recipe,

@@ -63,23 +63,37 @@ void OperationBuilder::add_communication(const char* name, Pass pass, const Comm
   add({name, pass, count, communication});
 }
 
-void OperationBuilder::add_gather_before(const char* name, double width) {
+namespace {
+
+double element_bytes(Precision precision) {
+  return precision == Precision::kFp8 ? 1 : kActivationBytes;
+}
+
+}  // namespace
+
+Precision gathered_precision(const Recipe& recipe, const FrameworkProfile& framework) {
+  return framework.gathers_fp8 ? recipe.precision : Precision::kBf16;
+}
+
+void OperationBuilder::add_gather_before(const char* name, double width, Precision gathered) {
   if (tp_ <= 1) return;
   const double bytes = tokens_ * width * kActivationBytes;
   if (sequence_parallel_) {
-    add_communication(name, Pass::kForward, {Collective::kAllGather, bytes, Group::kTensor});
+    const double gathered_bytes = tokens_ * width * element_bytes(gathered);
+    add_communication(name, Pass::kForward, {Collective::kAllGather, gathered_bytes, Group::kTensor});
     add_communication(name, Pass::kInputGradient, {Collective::kReduceScatter, bytes, Group::kTensor});
   } else {
     add_communication(name, Pass::kInputGradient, {Collective::kAllReduce, bytes, Group::kTensor});
   }
 }
 
-void OperationBuilder::add_reduce_after(const char* name, double width) {
+void OperationBuilder::add_reduce_after(const char* name, double width, Precision gathered) {
   if (tp_ <= 1) return;
   const double bytes = tokens_ * width * kActivationBytes;
   if (sequence_parallel_) {
+    const double gathered_bytes = tokens_ * width * element_bytes(gathered);
     add_communication(name, Pass::kForward, {Collective::kReduceScatter, bytes, Group::kTensor});
-    add_communication(name, Pass::kInputGradient, {Collective::kAllGather, bytes, Group::kTensor});
+    add_communication(name, Pass::kInputGradient, {Collective::kAllGather, gathered_bytes, Group::kTensor});
   } else {
     add_communication(name, Pass::kForward, {Collective::kAllReduce, bytes, Group::kTensor});
   }
@@ -101,7 +115,7 @@ void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe
              const FrameworkProfile& framework, double width) {
   const double own_width = width / builder.tp();
   const double tokens = builder.tokens();
-  builder.add_gather_before("mlp gather", model.hidden);
+  builder.add_gather_before("mlp gather", model.hidden, gathered_precision(recipe, framework));
   if (model.gated) {
     builder.add_linears("mlp in", recipe.precision, tokens, {own_width, own_width}, model.hidden,
                         framework.fused_projections);
@@ -111,7 +125,7 @@ void add_mlp(OperationBuilder& builder, const Model& model, const Recipe& recipe
   builder.add_traffic("activation", MemoryBound::kActivation,
                       (model.gated ? 3 : 2) * tokens * own_width * kActivationBytes);
   builder.add_linear("mlp out", recipe.precision, tokens, model.hidden, own_width);
-  builder.add_reduce_after("mlp reduce", model.hidden);
+  builder.add_reduce_after("mlp reduce", model.hidden, gathered_precision(recipe, framework));
 }
 
 Operations layer_operations(const Model& model, const Recipe& recipe, const Layout& layout,

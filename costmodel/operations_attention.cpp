@@ -39,7 +39,7 @@ void add_projections(OperationBuilder& builder, const Model& model, const Recipe
   const double tokens = builder.tokens();
   const double hidden = model.hidden;
   if (!model.latent) {
-    builder.add_gather_before("attention gather", hidden);
+    builder.add_gather_before("attention gather", hidden, gathered_precision(recipe, framework));
     const double key_width = own.kv_heads * own.qk_dim;
     builder.add_linears("qkv", recipe.precision, tokens, {own.heads * own.qk_dim, key_width, key_width},
                         hidden, framework.fused_projections);
@@ -226,7 +226,7 @@ void add_attention_block(OperationBuilder& builder, const Model& model, const Re
   add_rotary(builder, model, own);
   add_core_attention(builder, model, recipe, layout, framework, own);
   builder.add_linear("attention out", recipe.precision, tokens, model.hidden, own.heads * own.value_dim);
-  builder.add_reduce_after("attention reduce", model.hidden);
+  builder.add_reduce_after("attention reduce", model.hidden, gathered_precision(recipe, framework));
 }
 
 void add_core_attention(OperationBuilder& builder, const Model& model, const Recipe& recipe,
