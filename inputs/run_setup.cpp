@@ -42,6 +42,14 @@ class SetupReader {
     return value && *value >= 1 && *value <= kLargest && *value == std::floor(*value);
   }
 
+  // What the notes give after a key: 41.8 in "mem_gb=41.8".
+  std::optional<double> noted_number(std::string_view key) const {
+    const std::size_t at = row_.notes.find(key);
+    if (at == std::string::npos) return std::nullopt;
+    const std::string_view rest = std::string_view(row_.notes).substr(at + key.size());
+    return csv_number(rest.substr(0, rest.find_first_not_of("0123456789.")));
+  }
+
   bool read_status();
   bool read_quantity();
   bool read_sizes();
@@ -49,6 +57,7 @@ class SetupReader {
   bool read_model();
   bool read_hardware();
   bool read_degree(const std::optional<double>& stated, std::string_view name, int& into);
+  bool read_expert_tensor_degree();
   bool read_degrees();
   bool read_context_exchange();
   bool spread_unstated_model_parallelism();
@@ -183,6 +192,17 @@ bool SetupReader::spread_unstated_model_parallelism() {
   return true;
 }
 
+// Stated in a column, or as "ETP=4" in the notes.
+bool SetupReader::read_expert_tensor_degree() {
+  Layout& layout = setup_.layout;
+  const std::optional<double> stated = row_.etp ? row_.etp : noted_number("ETP=");
+  if (!read_degree(stated, "etp", layout.etp)) return false;
+  if (stated || layout.tp == 1) return true;
+  if (framework_.experts_follow_tp) layout.etp = layout.tp;
+  setup_.assumed.push_back("the framework's default expert tensor parallelism");
+  return true;
+}
+
 bool SetupReader::read_degrees() {
   Layout& layout = setup_.layout;
   if (!read_degree(row_.tp, "tp", layout.tp) || !read_degree(row_.cp, "cp", layout.cp) ||
@@ -193,10 +213,7 @@ bool SetupReader::read_degrees() {
   if (!spread_unstated_model_parallelism()) return false;
   if (!setup_.model.is_moe()) layout.ep = 1;
   layout.etp = 1;
-  if (setup_.model.is_moe()) {
-    if (!read_degree(row_.etp, "etp", layout.etp)) return false;
-    if (!row_.etp && framework_.experts_follow_tp) layout.etp = layout.tp;
-  }
+  if (setup_.model.is_moe() && !read_expert_tensor_degree()) return false;
   const bool interleaved = layout.schedule == Schedule::kInterleaved;
   if (interleaved && !row_.vpp) {
     layout.vpp = 2;
@@ -281,11 +298,7 @@ bool SetupReader::read_batches() {
 
 bool SetupReader::read_rest() {
   for (const std::string_view key : {"mem_gb=", "peak memory "}) {
-    const std::size_t at = row_.notes.find(key);
-    if (at == std::string::npos) continue;
-    const std::size_t begin = at + key.size();
-    const std::size_t end = row_.notes.find_first_not_of("0123456789.", begin);
-    setup_.memory_gib = csv_number(std::string_view(row_.notes).substr(begin, end - begin));
+    if (const std::optional<double> peak = noted_number(key)) setup_.memory_gib = peak;
   }
   const bool counts_flops =
       setup_.quantity == RunQuantity::kTflopsPerGpu || setup_.quantity == RunQuantity::kMfuPercent;
