@@ -43,17 +43,30 @@ double log_time(const Hardware& hardware, Collective collective, double bytes, d
 
 using LogTime = std::function<double(const std::array<double, 3>&)>;
 
+// How much of the samples' factor holds at a size that they do not reach: small messages say nothing of the
+// link's rate, nor large ones of starting, beyond a few octaves.
+double reach(double least, double most, double bytes) {
+  constexpr double kSmall = 64 << 10, kLarge = 16 << 20, kOctaves = 2;
+  if (bytes < least && least > kSmall) return std::exp(-std::log2(least / bytes) / kOctaves);
+  if (bytes > most && most < kLarge) return std::exp(-std::log2(bytes / most) / kOctaves);
+  return 1;
+}
+
 // The guide's logarithm of seconds at (ranks, bytes).
 LogTime prior_of(const Hardware& hardware, Collective collective, const Guide& guide,
                  const std::vector<CollectiveSample>& samples) {
   if (guide.like != nullptr) {
     std::vector<double> ratios;
+    double least = INFINITY, most = 0;
     for (const CollectiveSample& sample : samples) {
+      least = std::min(least, sample.bytes);
+      most = std::max(most, sample.bytes);
       ratios.push_back(std::log(sample.seconds) -
                        log_time(*guide.like, collective, sample.bytes, sample.placement.ranks));
     }
-    return [&guide, collective, factor = median_of(std::move(ratios))](const std::array<double, 3>& size) {
-      return factor + log_time(*guide.like, collective, size[1], size[0]);
+    return [&guide, collective, least, most,
+            factor = median_of(std::move(ratios))](const std::array<double, 3>& size) {
+      return factor * reach(least, most, size[1]) + log_time(*guide.like, collective, size[1], size[0]);
     };
   }
   using Step = ProtocolSteps::Step;

@@ -35,7 +35,8 @@ struct Guide {
   // Of Shape::kCompanion: another collective, fitted with a table.
   Collective companion = Collective::kAllGather;
   const Hardware* companion_fit = nullptr;
-  // If given, instead of a shape: the same collective's times there, after one factor.
+  // If given, instead of a shape: the same collective's times there, after one factor, which fades where only
+  // small messages were measured, or only large ones.
   const Hardware* like = nullptr;
   // The table reaches as far as that of `like`, and few samples leave the form as it was.
   bool keeps_extent = false;

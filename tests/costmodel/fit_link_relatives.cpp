@@ -122,6 +122,26 @@ TEST_CASE("an earlier table fills in what a sparse log leaves out") {
   }
 }
 
+TEST_CASE("small messages alone do not tell the rate, nor large ones what starting takes") {
+  LinkMeasurements measurements{
+      .samples = measured(stepped, {2, 8}, 65536, 2, 0), .sources = {"shipped"}, .preferred = {false}};
+  const Fitted shipped = fit(h100_device(), measurements);
+  const Seconds slower = [](int ranks, double bytes) { return 1.5 * stepped(ranks, bytes); };
+  const std::vector<CollectiveSample> all = measured(slower, {2, 8}, 65536, 2, 0);
+  measurements.has_earlier_table = true;
+  for (const bool small : {true, false}) {
+    measurements.samples.clear();
+    for (const CollectiveSample& sample : all) {
+      if (small ? sample.bytes <= 262144 : sample.bytes >= 67108864) measurements.samples.push_back(sample);
+    }
+    const Fitted fitted = fit(shipped.device, measurements);
+    CHECK(fitted.score.form == "table, as profile's");
+    const auto factor = [&](double bytes) { return fitted.seconds(8, bytes) / shipped.seconds(8, bytes); };
+    CHECK(factor(small ? 131072 : 268435456) == doctest::Approx(1.5).epsilon(0.03));
+    CHECK(factor(small ? 536870912 : 65536) < 1.05);
+  }
+}
+
 TEST_CASE("a table of a relative's data sheet is calibrated where all that it reaches was measured") {
   LinkMeasurements measurements{
       .samples = measured(stepped, {2, 8}, 65536, 2, 0), .sources = {"mine"}, .preferred = {false}};
