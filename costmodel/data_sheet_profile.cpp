@@ -16,7 +16,6 @@ namespace {
 struct Family {
   double gemm_peak, gemm_memory, gemm_norm, gemm_launch_us, occupancy_exponent, k_half, k_split, tile_half;
   double sustained_slowdown;
-  double rated_power_w;  // at which it holds; 0: not known
   double fp8_over_bf16;  // of the peak ratio
   double grouped_peak, grouped_memory;
   double attention_peak, half_sequence, softmax_dims, backward_factor;
@@ -46,7 +45,6 @@ constexpr std::array kConstants{
     Constant{&Family::k_split, 2860, 4810, 18300},
     Constant{&Family::tile_half, 34.6, 2.4, 2.7},
     Constant{&Family::sustained_slowdown, 1, 1.08, 1.08},
-    Constant{&Family::rated_power_w, 0, 0, 1000},
     Constant{&Family::fp8_over_bf16, 0.89, 0.89, 0.89},
     Constant{&Family::grouped_peak, 0.83, 975.0 / 989.4, 2285.0 / 2250},
     Constant{&Family::grouped_memory, 0.93, 3.1 / 3.35, 7.3 / 8},
@@ -97,6 +95,14 @@ bool is_blackwell_ultra(std::string_view id) {
   return id.starts_with("b300") || id.starts_with("gb300");
 }
 
+// Sustained, clock and voltage fall together: with more power than the part before it, a part of the same
+// kind loses less, by about the square root, and never gains over a burst.
+double sustained(const Device& device, double slowdown) {
+  const double before_w = device.id.starts_with("b300") ? 1000 : device.id.starts_with("gb300") ? 1200 : 0;
+  if (before_w <= 0 || device.power_w <= before_w) return slowdown;
+  return std::max(1.0, slowdown * std::sqrt(before_w / device.power_w));
+}
+
 constexpr double kHeadDim = 128;     // that attention rates are quoted at
 constexpr double kRootMicro = 1e-3;  // sqrt(us) in sqrt(s)
 
@@ -140,13 +146,6 @@ Family relative_of(std::string_view id) {
   return column(&Constant::hopper);
 }
 
-// Sustained, clock and voltage fall together: what a part of the same chip lacks shrinks with the square root
-// of the power it may draw beyond. One with less has that in its data sheet's peak.
-double sustained(const Family& family, const Device& device, double slowdown) {
-  if (family.rated_power_w <= 0 || device.power_w <= family.rated_power_w) return slowdown;
-  return std::max(1.0, slowdown * std::sqrt(family.rated_power_w / device.power_w));
-}
-
 GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, double peak,
                  double memory_rate) {
   return {.flops_per_s = peak_share * peak,
@@ -165,8 +164,8 @@ GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, d
 
 DeviceProfile data_sheet_profile(const Device& device) {
   Family family = relative_of(device.id);
-  const double grouped_slowdown = family.sustained_slowdown > 1 ? sustained(family, device, 1.1) : 1;
-  family.sustained_slowdown = sustained(family, device, family.sustained_slowdown);
+  const double grouped_slowdown = family.sustained_slowdown > 1 ? sustained(device, 1.1) : 1;
+  family.sustained_slowdown = sustained(device, family.sustained_slowdown);
   const double memory_rate = device.memory_bytes_per_s;
   // A device without fp8 units computes fp8 weights in bf16.
   const bool has_fp8 = device.fp8_flops_per_s > 0;

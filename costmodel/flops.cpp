@@ -72,7 +72,8 @@ TokenFlops training_flops_per_token(const Model& model, int sequence_length, Att
 
   const double block = attention + (model.is_moe() ? moe_weights(model) : mlp_weights(model, model.ffn));
   const double projection = 2.0 * model.hidden * model.hidden;
-  flops.mtp = model.mtp_blocks * (6.0 * (block + projection) + flops.head + full_scores);
+  const double scores = full < model.layers ? flops.attention / model.layers : full_scores;
+  flops.mtp = model.mtp_blocks * (6.0 * (block + projection) + flops.head + scores);
   return flops;
 }
 

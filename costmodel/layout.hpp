@@ -45,6 +45,7 @@ struct Layout {
 
   // Ranks of the cp group that exchange heads for sequence.
   int head_ranks() const {
+    if (cp <= 1) return 1;
     if (cp_type == ContextExchange::kAllToAll) return cp;
     return cp_type == ContextExchange::kAllToAllRing ? cp_heads : 1;
   }

@@ -78,7 +78,8 @@ LayoutCost layout_cost(const Model& model, const Recipe& recipe, const Layout& l
   const std::vector<StageTime> sums = stage_sums(loads.chunks, layout.pp);
   for (std::size_t s = 0; s < sums.size(); ++s) {
     append_run(cost, sums[s], loads.parameters[s]);
-    if (loads.parameters[s].total() > cost.largest.total()) cost.largest = loads.parameters[s];
+    cost.largest.dense = std::max(cost.largest.dense, loads.parameters[s].dense);
+    cost.largest.expert = std::max(cost.largest.expert, loads.parameters[s].expert);
   }
 
   const double tokens = static_cast<double>(layout.micro_batch) * recipe.sequence_length / layout.cp;

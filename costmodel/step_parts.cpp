@@ -53,8 +53,10 @@ StepParts step_parts(const Model& model, const Recipe& recipe, const Layout& lay
   parts.context_parallel_s = work[Part::kContextParallel];
   parts.expert_parallel_s = work[Part::kExpertParallel];
   parts.host_s = work[Part::kHost];
-  parts.pipeline_transfer_s = flush_s - without_s;
-  parts.bubble_s = std::max(0.0, without_s - work.total());
+  // Uneven interleaved stages are approximated, and may gain a little from a transfer.
+  const double waiting_s = std::max(0.0, flush_s - work.total());
+  parts.pipeline_transfer_s = std::clamp(flush_s - without_s, 0.0, waiting_s);
+  parts.bubble_s = waiting_s - parts.pipeline_transfer_s;
   parts.optimizer_s = data_parallel.optimizer_s;
   parts.data_parallel_s =
       data_parallel.fixed_s - data_parallel.optimizer_s + m * data_parallel.per_micro_batch_s;

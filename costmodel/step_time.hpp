@@ -67,7 +67,7 @@ struct LayoutCost {
   int units = 1;                          // blocks that FSDP gathers one by one, on the first stage
   std::array<StageRun, kMaxRuns> runs{};  // beyond kMaxRuns the last run charges its slowest stage
   int run_count = 0;
-  LocalParameters largest;  // parameters of the stage that holds the most
+  LocalParameters largest;  // the most of either kind that a stage holds
   // The pipeline's flush, and what goes with it, with neighbours in one scale-up domain and across the
   // network.
   struct Placed {

@@ -76,6 +76,16 @@ TEST_CASE("windowed layers count the keys inside their window") {
         doctest::Approx(24 * per_key * 2048));
 }
 
+TEST_CASE("a multi-token-prediction block attends as the layers do in the mean") {
+  Model model = gpt_oss_20b();
+  model.mtp_blocks = 1;
+  const auto mtp = [&](int sequence) {
+    return training_flops_per_token(model, sequence, AttentionCount::kFull);
+  };
+  const TokenFlops shorter = mtp(4096), longer = mtp(8192);
+  CHECK(longer.mtp - shorter.mtp == doctest::Approx((longer.attention - shorter.attention) / 24));
+}
+
 TEST_CASE("a window as long as the sequence changes nothing") {
   Model model = llama3_8b();
   const double plain = training_flops_per_token(model, 4096, AttentionCount::kCausal).attention;

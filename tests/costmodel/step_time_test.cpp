@@ -104,6 +104,71 @@ TEST_CASE(
   CHECK(steady > 200);
 }
 
+// The first stage holds a table of 1 G parameters, the second 10 M and experts, or the other way round.
+TEST_CASE("each kind's buckets follow the stage that holds the most of it, and none is reduced for nothing") {
+  const Hardware hardware = h100_cluster();
+  Model model = reference::mixtral_8x7b();
+  model.layers = 2;
+  Layout layout;
+  layout.framework = Framework::kTorchtitan;
+  layout.pp = 2;
+  layout.ep = 8;
+  layout.zero = 2;
+  const auto cost = [&](int vocab) {
+    model.vocab = vocab;
+    return layout_cost(model, reference::sequences_of(4096), layout, hardware,
+                       default_profile(layout.framework));
+  };
+  for (const int vocab : {1000, 500000}) {
+    const LayoutCost parts = cost(vocab);
+    CHECK(parts.largest.expert == doctest::Approx(3.0 * 4096 * 14336));
+    CHECK(parts.largest.dense > 4096.0 * vocab);
+  }
+  CHECK(data_parallel_cost(cost(500000), 4096, 1).fixed_s >
+        data_parallel_cost(cost(250000), 4096, 1).fixed_s);
+}
+
+TEST_CASE("no part is negative where interleaved stages are uneven") {
+  const Hardware hardware = h100_cluster();
+  Model model = reference::llama31_70b();
+  model.layers = 7;
+  Layout layout;
+  layout.pp = 4;
+  layout.vpp = 2;
+  layout.schedule = Schedule::kInterleaved;
+  const FrameworkProfile& framework = default_profile(Framework::kMegatron);
+  for (const int tp : {1, 2, 4, 8}) {
+    layout.tp = tp;
+    layout.sp = tp > 1;
+    for (const int batch : {4, 8, 64, 512}) {
+      CAPTURE(tp);
+      CAPTURE(batch);
+      const StepParts parts =
+          step_parts(model, reference::sequences_of(4096), layout, batch, hardware, framework, {});
+      CHECK(parts.pipeline_transfer_s >= 0);
+      CHECK(parts.bubble_s >= 0);
+      const LayoutCost cost = layout_cost(model, reference::sequences_of(4096), layout, hardware, framework);
+      CHECK(parts.total() == doctest::Approx(step_time(cost, 1, batch, {}).with_stacks(1)).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("without context parallelism its kind changes nothing, bit for bit") {
+  const Hardware hardware = h100_cluster();
+  const auto seconds = [&](ContextExchange type, int cp_heads) {
+    Layout layout;
+    layout.cp_type = type;
+    layout.cp_heads = cp_heads;
+    const LayoutCost cost = layout_cost(reference::llama31_70b(), reference::sequences_of(4096), layout,
+                                        hardware, default_profile(Framework::kMegatron));
+    return step_time(cost, 1, 8, {}).with_stacks(1);
+  };
+  using enum ContextExchange;
+  for (const ContextExchange type : {kAllGather, kAllToAll, kAllToAllRing}) {
+    CHECK(seconds(type, type == kAllToAllRing ? 2 : 0) == seconds(kRing, 0));
+  }
+}
+
 TEST_CASE("gradients that are held sharded are reduced with every micro-batch") {
   const Hardware hardware = h100_cluster();
   const auto every_micro_batch_s = [&](Framework framework, int zero) {
