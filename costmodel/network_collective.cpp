@@ -20,11 +20,12 @@ struct Protocol {
   double tree_network_s, ring_network_s;  // one hop between domains
   double tree_hop_scale;                  // fitted
   double rate_share;                      // fitted: of the line rate
+  bool low_latency;                       // its hops are scaled by Group's low_latency scales
 };
 constexpr std::array<Protocol, 3> kProtocols{{
-    {6.6e-6, 0.6e-6, 0.6e-6, 5e-6, 2.7e-6, 1, 0.043},    // LL
-    {14e-6, 1.25e-6, 1.9e-6, 8.5e-6, 4e-6, 1.66, 0.42},  // LL128
-    {8.4e-6, 4e-6, 3.4e-6, 14e-6, 14e-6, 2.49, 1},       // Simple
+    {6.6e-6, 0.6e-6, 0.6e-6, 5e-6, 2.7e-6, 1, 0.043, true},     // LL
+    {14e-6, 1.25e-6, 1.9e-6, 8.5e-6, 4e-6, 1.66, 0.42, false},  // LL128
+    {8.4e-6, 4e-6, 3.4e-6, 14e-6, 14e-6, 2.49, 1, false},       // Simple
 }};
 constexpr double kRingNorm = 1.26;  // latency and bandwidth of a ring overlap this much; fitted on the same
 constexpr double kRingLinkShare = 0.82;  // of the scale-up link that a ring across domains reaches at most
@@ -35,14 +36,32 @@ constexpr double kPlainTreeShare = 0.64;  // the same without reduction in the s
 // a ring instead (0.75 to 0.82 of the link: OCI's logs of 2 racks of GB200 and GB300).
 constexpr double kSwitchTreeMembers = 8;
 
+// LL's hops within a domain follow what small all_reduces take there, against Hopper's, which NCCL's
+// constants are of: 8 ranks in H100's fitted form (aiconfigurator's nccl tables, 2026-11-29).
+constexpr double kHopperSmall_s = 15.5e-6;
+// A network that starts messages later than InfiniBand NDR delays LL's by so much more: fitted on the
+// messages below 64 KiB of nccl-tests on EFA v1, EFA v2 and RoCE (docs/calibrating.md), 2026-11-30.
+constexpr double kSmallStart = 1.55;
+
 struct Group {
   double ranks, domains, per_domain;
   double rate;      // bytes/s of one domain's members into the network
   double nic_rate;  // line rate of one member
   double latency_scale;
-  double delay_s;  // of every message between domains, on top
+  double low_latency_scale;       // the same of LL
+  double low_latency_link_scale;  // of LL's hops within a domain
+  double delay_s;                 // of every message between domains, on top
   bool rdma;
 };
+
+struct HopScales {
+  double link = 1, network = 1;
+};
+
+HopScales hop_scales(const Protocol& protocol, const Group& group) {
+  if (protocol.low_latency) return {group.low_latency_link_scale, group.low_latency_scale};
+  return {1, group.latency_scale};
+}
 
 double tree_all_reduce(const Device& device, double bytes, const Group& group) {
   const double passes = 2 * (group.ranks - 1) / group.ranks;
@@ -56,8 +75,9 @@ double tree_all_reduce(const Device& device, double bytes, const Group& group) {
   const double levels = std::bit_width(static_cast<unsigned>(group.domains) - 1);  // ceil(log2 domains)
   double best = INFINITY;
   for (const Protocol& protocol : kProtocols) {
-    const double hops_s = (group.per_domain - 1) * protocol.tree_link_s +
-                          levels * group.latency_scale * protocol.tree_network_s;
+    const HopScales scales = hop_scales(protocol, group);
+    const double hops_s = (group.per_domain - 1) * scales.link * protocol.tree_link_s +
+                          levels * scales.network * protocol.tree_network_s;
     best = std::min(best, protocol.base_s + 2 * protocol.tree_hop_scale * hops_s +
                               2 * levels * group.delay_s + bytes * passes / (rate * protocol.rate_share));
   }
@@ -71,15 +91,21 @@ double ring(const Device& device, Collective collective, double bytes, const Gro
       group.per_domain > 1 ? std::min(group.rate, kRingLinkShare * device.link_bytes_per_s) : group.rate;
   double best = INFINITY;
   for (const Protocol& protocol : kProtocols) {
+    const HopScales scales = hop_scales(protocol, group);
     const double latency_s =
         protocol.base_s +
-        rounds * ((group.ranks - group.domains) * protocol.ring_link_s +
-                  group.domains * (group.latency_scale * protocol.ring_network_s + group.delay_s));
+        rounds * ((group.ranks - group.domains) * scales.link * protocol.ring_link_s +
+                  group.domains * (scales.network * protocol.ring_network_s + group.delay_s));
     const double wire_s = bytes * passes / (rate * protocol.rate_share);
     // The sum is never below its parts: most protocols need no powers.
     if (std::max(latency_s, wire_s) < best) best = std::min(best, norm_sum(latency_s, wire_s, kRingNorm));
   }
   return best;
+}
+
+// Of LL's messages; networks faster than InfiniBand NDR start them as all others.
+double small_start(double latency_scale) {
+  return latency_scale + (kSmallStart - 1) * std::max(0.0, latency_scale - 1);
 }
 
 // Every rank sends a part to every other; parts for the own domain take the scale-up link meanwhile.
@@ -134,12 +160,16 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                                       : kernel_share(network.nic_bytes_per_s * hardware.gpus_per_node);
   const double efficiency = is_measured ? measured.efficiency / kernel : network.efficiency;
   const double nic_rate = network.nic_bytes_per_s * kernel;
+  const double latency_scale = is_measured ? measured.latency_scale : network.latency_scale;
+  const LinkFit& small = hardware.device.profile.link[static_cast<std::size_t>(Collective::kAllReduce)];
   const Group group{.ranks = static_cast<double>(placement.ranks),
                     .domains = static_cast<double>(placement.domains),
                     .per_domain = static_cast<double>(placement.per_domain),
                     .rate = placement.per_domain * nic_rate * efficiency,
                     .nic_rate = nic_rate,
-                    .latency_scale = is_measured ? measured.latency_scale : network.latency_scale,
+                    .latency_scale = latency_scale,
+                    .low_latency_scale = network.rdma ? small_start(latency_scale) : latency_scale,
+                    .low_latency_link_scale = (small.base_s + 7 * small.per_rank_s) / kHopperSmall_s,
                     .delay_s = network.delay_s,
                     .rdma = network.rdma};
   const bool is_measured_itself = is_measured && placement.domains <= measured.most_domains &&

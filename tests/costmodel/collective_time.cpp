@@ -77,6 +77,36 @@ TEST_CASE("all_reduce over 4 nodes of 8 H100 on InfiniBand NDR takes what nccl-t
   CHECK(small == doctest::Approx(35e-6).epsilon(0.15));
 }
 
+TEST_CASE("small messages across nodes take what nccl-tests printed on InfiniBand and EFA") {
+  // 4 nodes of H100 on NDR (NVIDIA/nccl-tests#309); 2 p5.48xlarge and 2 p4de.24xlarge
+  // (aws-samples/awsome-distributed-training): 1 KiB of all_reduce.
+  Hardware hardware = h100_cluster();
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 32) == doctest::Approx(35e-6).epsilon(0.05));
+  hardware.network = {.kind = "efa-v2", .nic_bytes_per_s = 50e9, .latency_scale = 4, .efficiency = 0.95};
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) == doctest::Approx(74e-6).epsilon(0.1));
+  hardware.device = a100_device();
+  hardware.network = {.kind = "efa-v1", .nic_bytes_per_s = 6.25e9, .latency_scale = 9.4, .efficiency = 0.85};
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) == doctest::Approx(162e-6).epsilon(0.1));
+  // The kernel's TCP starts all messages alike, as far as is known.
+  hardware.network.rdma = false;
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) < 130e-6);
+}
+
+TEST_CASE("a device whose own small all_reduces are slow delays small ones across domains") {
+  const Hardware hopper = h100_cluster();
+  Hardware slow = hopper;
+  LinkFit& link = slow.device.profile.link[static_cast<std::size_t>(Collective::kAllReduce)];
+  link.base_s *= 2;
+  link.per_rank_s *= 2;
+  // Two racks of 64 GPUs.
+  const Placement racks{128, 2, 64};
+  const auto all_reduce = [&](const Hardware& hardware, double bytes) {
+    return collective_time(hardware, Collective::kAllReduce, bytes, racks).seconds;
+  };
+  CHECK(all_reduce(slow, 1024) > 1.7 * all_reduce(hopper, 1024));
+  CHECK(all_reduce(slow, 1e9) == all_reduce(hopper, 1e9));
+}
+
 TEST_CASE("a member's idle neighbours do not lend it their NICs") {
   const Hardware cluster = h100_cluster();
   const double bytes = 1e9;
