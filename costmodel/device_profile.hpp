@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "costmodel/evidence.hpp"
+#include "costmodel/gemm_steps.hpp"
 #include "costmodel/monotone_table.hpp"
 
 namespace trainfront::costmodel {
@@ -31,6 +32,7 @@ struct GemmFit {
   double form_share = 0;          // 0..1: the table holds t / form^form_share (burst) over m, n, k
   Evidence evidence = Evidence::kDataSheet;
   MonotoneTable table = {};
+  GemmSteps steps = {};  // over the table
 };
 
 // launch + 2 (pairs + c s0 queries) heads (qk_dim + value_dim + 2 d0) / R + bytes / B; c = 1/2 if causal,

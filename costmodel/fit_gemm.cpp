@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "costmodel/fit_gemm_steps.hpp"
 #include "costmodel/fit_minimize.hpp"
 #include "costmodel/fit_other_sources.hpp"
 #include "costmodel/fit_table.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kFormSamples = 800;  // enough to fix eight constants
 constexpr std::size_t kFineSamples = 4000;
 constexpr std::size_t kTableSamples = 48;  // fewer say nothing about neighbours
+constexpr std::size_t kStepSamples = 1000;
 
 std::vector<GemmSample> thinned(const std::vector<GemmSample>& samples, std::size_t most) {
   const std::size_t step = std::max<std::size_t>(1, samples.size() / most);
@@ -58,6 +60,7 @@ GemmFit fit_form(const Device& device, Precision precision, const GemmFit& start
   for (int restart = 0; restart < 2; ++restart) x = minimize(cost, x, 0.2, 250);
   GemmFit fit = with_parameters(start, x);
   fit.table = {};
+  fit.steps = {};
   fit.form_share = 0;
   return fit;
 }
@@ -76,6 +79,7 @@ constexpr std::array<double, 19> kFineColumns{16,   32,   64,   128,  256,   512
 struct Choice {
   double form_share = 1;  // 1: the form alone; less leaves more to the table
   bool fine = false;      // nodes of the table at half octaves, too
+  bool steps = false;     // and what the table leaves over, by decision trees
 };
 
 void add_table(const Device& device, Precision precision, const Choice& choice,
@@ -101,10 +105,22 @@ void add_table(const Device& device, Precision precision, const Choice& choice,
   fit.form_share = form_share;
 }
 
+void add_steps(const Device& device, Precision precision, const std::vector<GemmSample>& samples,
+               GemmFit& fit) {
+  std::vector<StepSample> left_over;
+  for (const GemmSample& sample : samples) {
+    const double table_s = gemm_burst(fit, precision, device.compute_units, sample.m, sample.n, sample.k);
+    left_over.push_back({gemm_traits(precision, device.compute_units, sample.m, sample.n, sample.k),
+                         std::log(sample.seconds / table_s)});
+  }
+  fit.steps = fit_gemm_steps(left_over);
+}
+
 GemmFit fit_with(const Device& device, Precision precision, const GemmFit& start, const Choice& choice,
                  const std::vector<GemmSample>& samples) {
   GemmFit fit = fit_form(device, precision, start, samples);
   if (choice.form_share < 1) add_table(device, precision, choice, samples, fit);
+  if (choice.steps) add_steps(device, precision, samples, fit);
   fit.evidence = Evidence::kCalibrated;
   return fit;
 }
@@ -121,15 +137,12 @@ Choice choose(const Device& device, Precision precision, const GemmFit& start,
               const std::vector<GemmSample>& samples) {
   if (samples.size() < kTableSamples) return {};
   constexpr unsigned kSomeFolds = 2;
-  // A more elaborate table must earn its place.
+  // What is more elaborate must earn its place.
   constexpr double kGain = 0.97;
   const std::vector<GemmSample> some = thinned(samples, 5000);
   Choice best_choice;
   double best = INFINITY;
-  for (const Choice& choice :
-       {Choice{1, false}, Choice{0, false}, Choice{0.5, false}, Choice{0, true}, Choice{0.5, true}}) {
-    // Nodes that no sample is near cost time and tell nothing.
-    if (choice.fine && samples.size() < kFineSamples) continue;
+  const auto consider = [&](const Choice& choice, double gain) {
     const auto errors = held_out_errors(
         some, shape_key, [&](const auto& seen) { return fit_with(device, precision, start, choice, seen); },
         [&](const GemmFit& fit, const GemmSample& sample) {
@@ -137,9 +150,20 @@ Choice choose(const Device& device, Precision precision, const GemmFit& start,
         },
         kSomeFolds);
     const double mean = summarize(errors).mean;
-    if (errors.empty() || mean >= best * (choice.fine ? kGain : 1)) continue;
+    if (errors.empty() || mean >= best * gain) return;
     best = mean;
     best_choice = choice;
+  };
+  for (const Choice& choice :
+       {Choice{1, false}, Choice{0, false}, Choice{0.5, false}, Choice{0, true}, Choice{0.5, true}}) {
+    // Nodes that no sample is near cost time and tell nothing.
+    if (choice.fine && samples.size() < kFineSamples) continue;
+    consider(choice, choice.fine ? kGain : 1);
+  }
+  if (best_choice.form_share < 1 && samples.size() >= kStepSamples) {
+    Choice with_steps = best_choice;
+    with_steps.steps = true;
+    consider(with_steps, kGain);
   }
   return best_choice;
 }
@@ -165,6 +189,7 @@ GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start
   score.precision = precision == Precision::kFp8 ? "fp8" : "bf16";
   score.form = choice.form_share == 1 ? "form" : choice.form_share == 0 ? "table" : "table over form^0.5";
   if (choice.fine) score.form = "fine " + score.form;
+  if (choice.steps) score.form += ", steps";
   score.samples = samples.size();
   score.by_shape = summarize(held_out_errors(samples, shape_key, fit_seen, predict));
   score.by_size = summarize(held_out_errors(samples, size_key, fit_seen, predict));

@@ -7,6 +7,7 @@
 #include "costmodel/gemm_form.hpp"
 #include "costmodel/kernel_time.hpp"
 #include "costmodel/norm_sum.hpp"
+#include "costmodel/round_up.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::array<Tile, 11> kTiles{
     {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 2}, {2, 0}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {3, 2}}};
 // Operands read over outputs, of the largest tile.
 constexpr double kLeastTraffic = 1 / 128.0;
-
-// std::ceil without a call; 0 <= x < 2^53.
-inline double round_up(double x) {
-  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
-  return whole + (whole < x ? 1 : 0);
-}
 
 // Products that the device computes while it works on m x n x k with the best tile: outputs padded to whole
 // tiles and whole waves of thread blocks, and counted at the largest tile's speed; k with what a block costs
@@ -56,10 +51,6 @@ double padded_work(const GemmFit& fit, double m, double n, double k, int compute
   return best * units / (1 + fit.tile_half * kLeastTraffic);
 }
 
-double gemm_bytes(Precision precision, double m, double n, double k) {
-  return (precision == Precision::kFp8 ? 1 : 2) * k * (m + n) + 2 * m * n;
-}
-
 }  // namespace
 
 double gemm_form(const GemmFit& fit, Precision precision, int compute_units, double m, double n, double k) {
@@ -78,6 +69,8 @@ double gemm_burst(const GemmFit& fit, Precision precision, int compute_units, do
   if (fit.form_share > 0) {
     seconds *= std::pow(gemm_form(fit, precision, compute_units, near_m, near_n, near_k), fit.form_share);
   }
+  if (!fit.steps.empty())
+    seconds *= step_factor(fit.steps, gemm_traits(precision, compute_units, near_m, near_n, near_k));
   // Beyond the table's upper edges the work that is too much for it is added at the form's rates: both
   // differences grow with every size.
   const double more_flops = 2 * (m * n * k - std::min(m, near_m) * std::min(n, near_n) * std::min(k, near_k));

@@ -11,6 +11,7 @@
 #include "costmodel/kernel_time.hpp"
 #include "inputs/document.hpp"
 #include "inputs/profile_fields.hpp"
+#include "inputs/profile_steps.hpp"
 #include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
@@ -154,6 +155,16 @@ void read_table(Reader& reader, const std::string& section, AxisNames names,
   table = std::move(read);
 }
 
+void read_steps(Reader& reader, const std::string& section, const Value& found, costmodel::GemmFit& fit) {
+  const std::string path = reader.know(section, "steps");
+  const Value* trees = found.find("steps");
+  if (trees == nullptr) return;
+  if (fit.table.empty()) return reader.fault(*trees, path, "steps without a table", "steps over a table");
+  fit.steps = parse_steps(*trees, [&](const Value& value, std::string problem, std::string allowed) {
+    reader.fault(value, path, std::move(problem), std::move(allowed));
+  });
+}
+
 void read_network(Reader& reader, costmodel::NetworkFit& fit) {
   const Value* table = reader.section("network");
   if (table == nullptr) return;
@@ -256,6 +267,10 @@ DeviceProfile parse_profile(std::string_view text, std::string file, const Devic
     if constexpr (requires { fit.table; }) {
       fit.table = {};
       if (!axes.empty()) read_table(reader, section, axes, fit.table);
+    }
+    if constexpr (requires { fit.steps; }) {
+      fit.steps = {};
+      if (!axes.empty()) read_steps(reader, section, *table, fit);
     }
   });
   read_switch_reduce(reader, profile.switch_reduce);

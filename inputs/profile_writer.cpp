@@ -7,6 +7,7 @@
 
 #include "inputs/profile_fields.hpp"
 #include "inputs/profile_file.hpp"
+#include "inputs/profile_steps.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -64,6 +65,9 @@ std::string write_profile(const DeviceProfile& profile, std::string_view device)
     fields(fit, [&](std::string_view key, double value, double, double) {
       text += fmt::format("{} = {}\n", key, toml_number(value));
     });
+    if constexpr (requires { fit.steps; }) {
+      if (!axes.empty() && !fit.steps.empty()) text += "steps = " + steps_text(fit.steps);
+    }
     if (!axes.empty() && !fit.table.empty()) text += table_text(section, axes, fit.table);
   });
   if (const costmodel::SwitchReduceFit& fit = profile.switch_reduce; fit.min_ranks > 0) {

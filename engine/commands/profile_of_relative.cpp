@@ -17,6 +17,7 @@ costmodel::DeviceProfile profile_of_relative(const costmodel::Device& from, cons
     fit->flops_per_s *= peak;
     fit->bytes_per_s *= memory;
     fit->table = {};
+    fit->steps = {};
     fit->form_share = 0;
     inherit(fit->evidence);
   }

@@ -36,6 +36,12 @@ TEST_CASE("a profile that is written and read again is the same text") {
   profile.bf16.evidence = costmodel::Evidence::kCalibrated;
   profile.bf16.table.axes = {std::vector<double>{0, 10}, {5, 6, 7}, {4}};
   profile.bf16.table.log_values = {-9.5, -9.25, -9, -8.5, -8.25, -8};
+  costmodel::GemmTree tree;
+  for (std::size_t i = 0; i < tree.questions.size(); ++i)
+    tree.questions[i] = {static_cast<costmodel::GemmTrait>(4 * i), 1234.5 * static_cast<double>(i)};
+  for (std::size_t i = 0; i < tree.log_thousandths.size(); ++i)
+    tree.log_thousandths[i] = static_cast<std::int16_t>(30 - 2 * static_cast<int>(i));
+  profile.bf16.steps = {tree, tree};
   profile.attention.evidence = costmodel::Evidence::kInterpolated;
   profile.network = {.latency_scale = 2.5,
                      .efficiency = 0.9,
@@ -48,6 +54,7 @@ TEST_CASE("a profile that is written and read again is the same text") {
   for (const Fault& fault : faults.faults()) FAIL_CHECK(to_string(fault));
   CHECK(write_profile(again, "h100-sxm") == text);
   CHECK(again.bf16.table == profile.bf16.table);
+  CHECK(again.bf16.steps == profile.bf16.steps);
   CHECK(again.network.most_domains == 4);
   CHECK(again.network.kind == "roce-v2");
   CHECK(again.network.of_collective == std::array{true, false, true, false, false});
@@ -61,6 +68,36 @@ TEST_CASE("a table with the wrong number of values, or an axis that falls, is a 
       "schema = 1\n[collective.all_gather]\n[collective.all_gather.table]\nranks = [2, 8]\n";
   CHECK(has(only_fault(head + "bytes = [1024, 4096]\nlog_thousandths = [[-1, -2], [-3]]\n"), "3 numbers"));
   CHECK(has(only_fault(head + "bytes = [4096, 1024]\nlog_thousandths = [[-1, -2], [-3, -4]]\n"), "p.toml:5"));
+}
+
+TEST_CASE("steps that are no trees, ask what nobody knows, or stand over no table are faults") {
+  const auto text = [](std::string_view question, std::string_view last_leaf) {
+    std::string tree = "schema = 1\n[gemm.bf16]\nsteps = [\n  \"";
+    for (int i = 0; i < 5; ++i) tree += "m n > 65536; ";
+    tree += std::string(question) + ": ";
+    for (int i = 0; i < 63; ++i) tree += "-1 ";
+    return tree + std::string(last_leaf) + "\",\n]\n";
+  };
+  const std::string table =
+      "[gemm.bf16.table]\nm = [1, 64]\nn = [64]\nk = [64]\nlog_thousandths = [[-9000], [-8000]]\n";
+  Diagnostics faults;
+  const auto profile =
+      parse_profile(text("blocks 128x256 > 108", "-7") + table, "p.toml", base_profile(), faults);
+  CHECK(faults.empty());
+  REQUIRE(profile.bf16.steps.size() == 1);
+  CHECK(profile.bf16.steps[0].questions[5] == costmodel::GemmQuestion{costmodel::GemmTrait::kTiles, 108});
+  CHECK(profile.bf16.steps[0].log_thousandths[63] == -7);
+  CHECK(has(only_fault(text("blocks 100x100 > 108", "-7") + table),
+            "not a question: \"blocks 100x100 > 108\""));
+  CHECK(has(only_fault(text("m > many", "-7") + table), "p.toml:4"));
+  CHECK(has(only_fault(text("m > nan", "-7") + table), "not a question"));
+  CHECK(has(only_fault(text("m > 1; n > 1", "-7") + table), "too many questions"));
+  CHECK(has(only_fault(text("m > 1", "-7 -7") + table), "too many numbers"));
+  for (const char* leaf : {"-7000", "0.5", ""})
+    CHECK(has(only_fault(text("m > 1", leaf) + table), "not a logarithm of a factor"));
+  CHECK(has(only_fault(text("m > 1", "-7")), "steps over a table"));
+  CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nsteps = 3\n" + table), "a list of texts"));
+  CHECK(has(only_fault("schema = 1\n[gemm.bf16]\nsteps = [3]\n" + table), "not the text of a tree"));
 }
 
 TEST_CASE("what a profile does not state stays as in the base") {
