@@ -62,12 +62,32 @@ class WarmUp {
   std::vector<double> start_;  // of a lap's first forward at each stage
 };
 
+double stage_work(std::span<const StageTime> chunks, int stages, int stage) {
+  double total = 0;
+  for (std::size_t c = static_cast<std::size_t>(stage); c < chunks.size();
+       c += static_cast<std::size_t>(stages)) {
+    total += chunks[c].total();
+  }
+  return total;
+}
+
+// A stage begins when the first micro-batch arrives and must send the last gradients on. Holds for any
+// transfers and micro-batches.
+void add_work(PipelineCurve& curve, std::span<const StageTime> chunks, int stages, double transfer_s) {
+  double fill = 0;
+  for (int d = 0; d < stages; ++d) {
+    curve.add({fill, stage_work(chunks, stages, d)});
+    fill += chunks[static_cast<std::size_t>(d)].total() + 2 * transfer_s;
+  }
+}
+
 // Transfers that compute cannot cover set the pace; the schedule itself says how.
 PipelineCurve slow_transfers_curve(std::span<const StageTime> chunks, int stages, double transfer_s) {
   const double two = interleaved_time(chunks, stages, 2 * stages, transfer_s);
   const double four = interleaved_time(chunks, stages, 4 * stages, transfer_s);
   PipelineCurve curve;
   const double slope = (four - two) / (2 * stages);
+  add_work(curve, chunks, stages, transfer_s);
   curve.add({two - 2 * stages * slope, slope});
   curve.any_count = curve.count;
   return curve;
@@ -187,18 +207,7 @@ PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, d
   const auto chunk = [&](int c, int s) -> const StageTime& {
     return chunks[static_cast<std::size_t>(c * p + s)];
   };
-  const auto stage_total = [&](int s) {
-    double total = 0;
-    for (int c = 0; c < v; ++c) total += chunk(c, s).total();
-    return total;
-  };
-
-  // A stage begins when the first micro-batch arrives and must send the last gradients on.
-  double fill = 0;
-  for (int d = 0; d < p; ++d) {
-    curve.add({fill, stage_total(d)});
-    fill += chunk(0, d).total() + 2 * transfer_s;
-  }
+  add_work(curve, chunks, p, transfer_s);
   curve.any_count = curve.count;
   curve.min_micro_batches = 2 * p;
 
@@ -214,7 +223,7 @@ PipelineCurve interleaved_curve(std::span<const StageTime> chunks, int stages, d
     for (int lap = 0; lap * p < warm; ++lap) {
       outside += std::min(p, warm - lap * p) * chunk(lap % v, d).total();
     }
-    curve.add({first_backward - outside + last_forward, stage_total(d)});
+    curve.add({first_backward - outside + last_forward, stage_work(chunks, p, d)});
   }
   // Fewer micro-batches: from the value at 2p down, each saves no more than the busiest stage's work.
   const double slope = curve.slope();

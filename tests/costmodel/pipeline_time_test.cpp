@@ -14,6 +14,21 @@ Stages equal(int count, double forward, double input, double weight) {
   return Stages(static_cast<std::size_t>(count), {forward, input, weight});
 }
 
+// One chunk has no layer, so that any transfer is longer than its passes.
+TEST_CASE("an interleaved flush takes at least the busiest stage's work, however long its transfers") {
+  Stages chunks = equal(8, 1, 1, 1);
+  chunks[3] = {0.01, 0.01, 0};
+  chunks[6] = {3, 3, 3};
+  for (const double transfer_s : {0.0, 0.02, 0.5, 2.0}) {
+    CAPTURE(transfer_s);
+    const PipelineCurve curve = interleaved_curve(chunks, 4, transfer_s);
+    for (const int groups : {1, 2, 3, 4, 7, 64, 1000}) {
+      CAPTURE(groups);
+      CHECK(curve.time(4 * groups) >= 4 * groups * (3 + 9) * (1 - 1e-12));
+    }
+  }
+}
+
 TEST_CASE("equal stages: m + p - 1 slots under GPipe and 1F1B (arXiv 2104.04473, section 2.2)") {
   for (const int p : {1, 2, 3, 8}) {
     for (const int m : {1, 2, 5, 8, 9, 64}) {
