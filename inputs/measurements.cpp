@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
 #include "inputs/measurement_text.hpp"
+#include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -40,20 +42,53 @@ std::optional<std::string> unpack(std::string_view packed) {
   return text;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
 // "key=value" lines of FILE.meta, where there is one, say what a log leaves out.
 MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementDefaults defaults,
-                                 std::string& source) {
-  std::ifstream sidecar(path.string() + ".meta");
+                                 std::string& source, Diagnostics& faults) {
+  static const std::vector<std::string> kKeys{"gpu", "fabric", "op", "n", "nodes", "source", "provenance"};
+  const std::string file = path.string() + ".meta";
+  std::ifstream sidecar(file);
+  int number = 0;
   for (std::string line; std::getline(sidecar, line);) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
+    ++number;
+    std::string_view text = line;
+    if (number == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    text = trimmed(text);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string key(trimmed(text.substr(0, equals)));
+    const std::string value(trimmed(text.substr(std::min(equals + 1, text.size()))));
+    Fault fault{file, {number, 1}, key, "", "", "", ""};
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      fault.problem = "unknown key";
+      fault.allowed = join(kKeys);
+      fault.suggestion = nearest(key, kKeys);
+      faults.add(std::move(fault));
+      continue;
+    }
+    if (key == "n" || key == "nodes") {
+      const std::optional<double> count = csv_number(value);
+      constexpr double kMost = 1e7;
+      if (!count || *count < 1 || *count > kMost || *count != std::floor(*count)) {
+        fault.problem = "not a count";
+        fault.found = value;
+        fault.allowed = "a whole number above 0";
+        faults.add(std::move(fault));
+        continue;
+      }
+      int& said = key == "n" ? defaults.ranks : defaults.nodes;
+      if (said == 0) said = static_cast<int>(*count);
+    }
     if (key == "gpu" && defaults.gpu.empty()) defaults.gpu = value;
     if (key == "fabric" && defaults.fabric.empty()) defaults.fabric = value;
     if (key == "op" && defaults.collective.empty()) defaults.collective = value;
-    if (key == "n" && defaults.ranks == 0) defaults.ranks = static_cast<int>(csv_number(value).value_or(0));
-    if (key == "nodes" && defaults.nodes == 0)
-      defaults.nodes = static_cast<int>(csv_number(value).value_or(0));
     if (key == "source") source = value;
   }
   return defaults;
@@ -80,6 +115,13 @@ void add_collective(costmodel::CollectiveSample sample, std::string_view fabric,
                     const std::string& source, const MeasuredDevice& measured, const Fault& row,
                     Measurements& measurements, ContradictedRows& contradicted) {
   const costmodel::Device& device = *measured.device;
+  if (nodes > sample.placement.ranks) {
+    Fault fault = row;
+    fault.problem = "more nodes than ranks";
+    fault.found = fmt::format("{} nodes", nodes);
+    fault.allowed = fmt::format("at most the {} ranks", sample.placement.ranks);
+    return contradicted.add(std::move(fault));
+  }
   const MeasuredFabric read = read_fabric(fabric, sample.placement.ranks, nodes, measured.domain_gpus);
   if (read.taken_for_a_rack || read.taken_for_nodes) {
     const std::string where =
@@ -162,7 +204,7 @@ void read_measurements(const std::filesystem::path& path, const DeviceResolver& 
   if (!is_trace && !looks_like_nccl_log(*text))
     return read_measurement_csv(file, std::move(*text), resolve, measurements, faults);
   std::string source = path.filename().string();
-  const MeasurementDefaults said = with_sidecar(path, defaults, source);
+  const MeasurementDefaults said = with_sidecar(path, defaults, source, faults);
   if (!said.fabric.empty()) measurements.stated_fabrics.insert(said.fabric);
   if (is_trace) {
     read_profiler_trace(file, *text, said, resolve, measurements, faults);

@@ -67,7 +67,7 @@ std::string_view without_prefix(std::string_view line) {
 
 NcclLine read_nccl_line(std::string_view line, NcclRow& row) {
   const std::vector<std::string_view> words = words_of(line);
-  if (words.size() < 5) return NcclLine::kOther;
+  if (words.size() < 3) return NcclLine::kOther;
   const std::optional<double> bytes = csv_number(words[0]);
   if (!bytes || !csv_number(words[1])) return NcclLine::kOther;
   const bool of_integers = is_one_of(kIntegerTypes, words[2]);
@@ -76,7 +76,7 @@ NcclLine read_nccl_line(std::string_view line, NcclRow& row) {
     return is_row ? NcclLine::kUnknownType : NcclLine::kOther;
   }
   row.bytes = *bytes;
-  row.sums_integers = of_integers && words[3] != "none";
+  row.sums_integers = of_integers && words.size() > 3 && words[3] != "none";
   if (*bytes <= 0) return NcclLine::kRow;  // a warm-up row of nothing
   const std::size_t first = times_at(words, 5, *bytes) ? 5 : 4;
   for (const std::size_t at : {first, first + 4}) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "costmodel/fit_collective.hpp"
+#include "costmodel/fit_link_pool.hpp"
 #include "costmodel/fit_network.hpp"
 #include "costmodel/fit_other_sources.hpp"
 #include "engine/commands/profile_provenance.hpp"
@@ -146,6 +147,12 @@ void fit_within(Collective collective, const Samples& samples, const DeviceProfi
   const std::vector<std::string> sources = sources_of(measured.samples, samples);
   const bool has_table = !profile.link[kind].table.empty();
   measured.has_earlier_table = has_table && !rests_on(profile, name, sources);
+  if (has_table && !measured.has_earlier_table && measured.samples.size() < costmodel::kLeastTableSamples) {
+    result.notes.push_back(fmt::format(
+        "{}: the profile's table rests on a source of the same name ({}), and does not shape the new "
+        "fit; a file of another name is another source",
+        name, fmt::join(sources, "; ")));
+  }
   const std::size_t least =
       measured.has_earlier_table ? costmodel::kLeastNearTable : costmodel::kLeastLinkSamples;
   if (measured.samples.size() < least) return too_few(name, measured.samples.size(), result.notes);

@@ -91,6 +91,7 @@ TEST_CASE(
     "a device with the same link in the files shapes collectives' tables, and its own earlier profile") {
   const Folder folder;
   const std::string header = "source,gpu,fabric,op,dtype,n_gpus,n_nodes,bytes,time_us,busbw_GBps\n";
+  bool is_said = false;
   const auto calibrate = [&](const std::string& csv, std::vector<std::string> more) {
     spew(folder / "links.csv", header + csv);
     std::vector<std::string> words{"calibrate", folder / "links.csv", "--device", "h200-sxm", "--json",
@@ -98,6 +99,7 @@ TEST_CASE(
     words.insert(words.end(), more.begin(), more.end());
     const Ended ended = run_program(words);
     REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    CHECK(contains(ended.out, "rests on a source of the same name (mine)") == is_said);
     return json::parse(ended.out)["held_out"][0];
   };
   const std::string own = gathers("mine", "H200-SXM", 65536, 4);
@@ -116,6 +118,7 @@ TEST_CASE(
   // nothing.
   CHECK(calibrate(gathers("another", "H200-SXM", 131072, 8), {folder / "first.toml"})["form"] ==
         "table, as profile's");
+  is_said = true;
   CHECK(calibrate(own, {folder / "first.toml", "--from-data-sheet"}) == alone);
 }
 

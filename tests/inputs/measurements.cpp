@@ -342,13 +342,32 @@ TEST_CASE("rows of old and new nccl-tests, with and without a root, whole and cu
 TEST_CASE("rows whose rates are not size over time, and rows cut before them, are reported and left out") {
   const std::string good = "  33554432  8388608  float  sum  -1  274.8  122.10  228.94  0\n";
   Reading reading(good + "  67108864  16777216  float  sum  -1  274.8  122.10  228.94  0\n" +
-                      "  134217728  33554432  float  sum  -1  99\n",
+                      "  134217728  33554432  float  sum  -1  99\n  268435456  67108864  float\n",
                   {.fabric = "8x400Gb/s", .ranks = 16});
   CHECK(reading.collectives().size() == 1);
   const std::vector<Fault> faults = reading.faults.faults();
+  REQUIRE(faults.size() == 3);
+  for (std::size_t i = 0; i < faults.size(); ++i) CHECK(faults[i].at.line == static_cast<int>(i) + 2);
+}
+
+TEST_CASE("what FILE.meta says wrongly is a fault, whatever editor wrote it") {
+  const std::filesystem::path meta = std::filesystem::temp_directory_path() / "trainfront-test-said.log.meta";
+  const std::string row = "  33554432  8388608  float  sum  -1  274.8  122.10  228.94  0\n";
+  std::ofstream(meta, std::ios::binary)
+      << "\xEF\xBB\xBFop=all_reduce\r\nn = 16\r\n# a remark\r\nnodes=two\r\nfabrik=8x400Gb/s\r\n";
+  Reading reading(row, {}, "said.log");
+  const std::vector<Fault> faults = reading.faults.faults();
   REQUIRE(faults.size() == 2);
-  CHECK(faults[0].at.line == 2);
-  CHECK(faults[1].at.line == 3);
+  CHECK(to_string(faults[0]).find(".meta:4:1: nodes: not a count; found two") != std::string::npos);
+  CHECK(faults[1].key == "fabrik");
+  CHECK(faults[1].suggestion == "fabric");
+
+  std::ofstream(meta, std::ios::binary) << "n=16\nnodes=32\nfabric=8x400Gb/s\n";
+  Reading too_many(row, {}, "said.log");
+  CHECK(too_many.collectives().empty());
+  REQUIRE(too_many.faults.faults().size() == 1);
+  CHECK(too_many.faults.faults().front().problem == "more nodes than ranks");
+  std::filesystem::remove(meta);
 }
 
 TEST_CASE("a packed trace is read like a plain one, and a broken one is a fault") {
