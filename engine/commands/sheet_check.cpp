@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "costmodel/data_sheet_limits.hpp"
@@ -69,6 +70,41 @@ void find_best(const costmodel::Device& device, const std::vector<Sample>& list,
   }
 }
 
+// The smallest and the largest message of one operation, source and number of ranks.
+struct Series {
+  const costmodel::CollectiveSample* least = nullptr;
+  const costmodel::CollectiveSample* most = nullptr;
+};
+
+std::vector<Series> series_of(const std::vector<costmodel::CollectiveSample>& list) {
+  std::map<std::tuple<costmodel::Collective, int, int>, Series> series;
+  for (const costmodel::CollectiveSample& sample : list) {
+    Series& of = series[{sample.collective, sample.source, sample.placement.ranks}];
+    if (!of.least || sample.bytes < of.least->bytes) of.least = &sample;
+    if (!of.most || sample.bytes > of.most->bytes) of.most = &sample;
+  }
+  std::vector<Series> result;
+  for (const auto& [key, of] : series) result.push_back(of);
+  return result;
+}
+
+// Launching hides how slow small messages are; what the largest takes over the smallest does not.
+void add_far_too_steep(const costmodel::Device& device, const std::vector<costmodel::CollectiveSample>& list,
+                       const std::vector<std::string>& sources, std::vector<inputs::Fault>& faults) {
+  for (const auto& [least, most] : series_of(list)) {
+    const double sheet_s = sheet_seconds(device, *most) - sheet_seconds(device, *least);
+    if (!(most->seconds - least->seconds > kFarTooSteep * sheet_s) || !(sheet_s > 0)) continue;
+    inputs::Fault fault;
+    fault.problem = fmt::format(
+        "{} of {}, {} ranks: from {:.0f} to {:.0f} bytes the time grows {:.0f} times as much as the data "
+        "sheet's "
+        "link says: sizes must be in bytes, times in microseconds, and the device {}",
+        operation_of(*most), sources[static_cast<std::size_t>(most->source)], most->placement.ranks,
+        least->bytes, most->bytes, (most->seconds - least->seconds) / sheet_s, device.id);
+    faults.push_back(std::move(fault));
+  }
+}
+
 }  // namespace
 
 void refuse_far_too_slow(const costmodel::Device& device, const costmodel::Samples& samples) {
@@ -92,6 +128,7 @@ void refuse_far_too_slow(const costmodel::Device& device, const costmodel::Sampl
         what.first, what.second, of.samples, of.times_too_slow, kSlackSeconds * 1e6, device.id);
     faults.push_back(std::move(fault));
   }
+  add_far_too_steep(device, within, samples.sources, faults);
   if (!faults.empty()) throw inputs::InputError(std::move(faults));
 }
 

@@ -185,6 +185,23 @@ TEST_CASE("validate says what to do with a profile, and with two kinds of files"
   CHECK_MESSAGE(contains(typo.err, "did you mean \"infiniband\"?"), typo.err);
 }
 
+TEST_CASE("messages in kilobytes for bytes end with status 2, whatever small ones hide") {
+  const Folder folder;
+  for (const double unit : {1.0, 1024.0}) {
+    std::string table = "source,gpu,fabric,op,dtype,n_gpus,n_nodes,bytes,time_us\n";
+    for (double bytes = 1024; bytes <= 1 << 30; bytes *= 2) {
+      // 10 us of launching, and 300 GB/s over the links of eight GPUs.
+      table += "ours,H100-SXM5-80GB,NVSwitch,all_gather,half,8,1," + std::to_string(bytes / unit) + "," +
+               std::to_string(10 + bytes * 7 / 8 / 300e3) + "\n";
+    }
+    spew(folder / "collectives.csv", table);
+    const Ended ended = run_program(
+        {"calibrate", folder / "collectives.csv", "--device", "h100-sxm", "-o", folder / "out.toml"});
+    CHECK_MESSAGE(ended.status == (unit == 1 ? 0 : 2), ended.err);
+    if (unit > 1) CHECK_MESSAGE(contains(ended.err, "sizes must be in bytes"), ended.err);
+  }
+}
+
 TEST_CASE("times in another unit, and a place that cannot be written to, end with status 2") {
   const Folder folder;
   const std::string out = (folder / "out.toml").string();
