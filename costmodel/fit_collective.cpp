@@ -48,6 +48,7 @@ struct HeldOut {
     return has_relatives ? (by_size.mean + by_own_size.mean + by_shape.mean) / 3
                          : (by_size.mean + by_shape.mean) / 2;
   }
+  bool empty() const { return by_size.count == 0 && by_shape.count == 0; }
 };
 
 // Of which samples beside its own a fold's keys are left out.
@@ -70,10 +71,15 @@ ErrorSummary hold_out_by(const Seen& all, Beside beside, const Key& key, Fit&& f
     Seen seen = all;
     seen.own = without_fold(all.own, key, fold);
     if (seen.own.empty() || seen.own.size() == all.own.size()) continue;
+    const auto runs_dry = [](const List& list, const List& left) { return left.empty() && !list.empty(); };
     if (beside != Beside::kNothing) seen.companion = without_fold(all.companion, key, fold);
     if (beside == Beside::kCompanionAndRelatives) {
       seen.relatives = without_fold(all.relatives, key, fold);
       seen.relatives_companion = without_fold(all.relatives_companion, key, fold);
+    }
+    if (runs_dry(all.companion, seen.companion) || runs_dry(all.relatives, seen.relatives) ||
+        runs_dry(all.relatives_companion, seen.relatives_companion)) {
+      continue;
     }
     const FittedLink fitted = fit(seen);
     for (const CollectiveSample& sample : all.own) {
@@ -199,6 +205,11 @@ void fit_link(Device& device, Collective collective, const LinkMeasurements& mea
   score.samples = kept.size();
   Candidate chosen;
   HeldOut held_out = hold_out(all, chosen, fit_with(chosen));
+  // Samples of which nothing can be held out, as messages below 64 KiB alone, prove nothing against a table.
+  if (held_out.empty() && measured.has_earlier_table) {
+    chosen.basis = Basis::kEarlierTable;
+    score.form = chosen.name();
+  }
   for (const Candidate& candidate : candidates_for(all, kept.size(), measured.has_earlier_table)) {
     const HeldOut trial = hold_out(all, candidate, fit_with(candidate));
     if (trial.mean() >= kGain * held_out.mean()) continue;
@@ -206,6 +217,7 @@ void fit_link(Device& device, Collective collective, const LinkMeasurements& mea
     held_out = trial;
     score.form = candidate.name();
   }
+  score.keeps_earlier_table = chosen.basis == Basis::kEarlierTable;
   score.by_size = held_out.by_size;
   if (chosen.basis == Basis::kRelatives) score.by_own_size = held_out.by_own_size;
   score.by_shape = held_out.by_shape;

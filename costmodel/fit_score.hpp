@@ -39,7 +39,8 @@ inline ErrorSummary summarize(std::span<const double> errors) {
 // How one operation's fit did on what it had not seen.
 struct FitScore {
   std::string operation = {}, precision = {};
-  std::string form;  // what cross-validation chose
+  std::string form;                  // what cross-validation chose
+  bool keeps_earlier_table = false;  // of the profile: what is new stands on what shaped it
   std::size_t samples = 0;
   ErrorSummary by_shape = {}, by_size = {};  // held out whole shapes, and whole sizes
   // Where relatives shape the fit: sizes held out of this device alone, and not of them.

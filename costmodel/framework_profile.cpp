@@ -35,7 +35,7 @@ FrameworkProfile nemo_2025() {
   return profile;
 }
 
-// Chosen in halves of a millisecond on Megatron-Bridge's runs on H100 and B200 from 26.02.01 on.
+// Chosen in halves of a millisecond on our tables' runs of Megatron-Bridge on H100 and B200 from 26.02.01 on.
 constexpr double kMoeLayer_s = 8e-3;
 
 // Where CUDA graphs hold attention besides router and preprocessing: chosen among 1 to 6 ms on the runs of
@@ -48,7 +48,7 @@ constexpr double kGraceMoeLayer_s = 6e-3;
 
 // Dropless experts keep the host busy, most of it in PyTorch. Frameworks without MoE runs of their own are
 // not taken to be faster.
-FrameworkProfile with_expert_floor(FrameworkProfile profile) {
+FrameworkProfile with_dropless_experts(FrameworkProfile profile) {
   profile.host_moe_layer_s = kMoeLayer_s;
   profile.host_moe_layer_grace_s = kGraceMoeLayer_s;
   profile.casts_experts_apart = true;
@@ -73,7 +73,7 @@ FrameworkProfile megatron_bridge_2026() {
   profile.permute_passes = 4;
   profile.has_moe_runs = true;
   profile.fsdp_exposed = 0.1;  // Megatron FSDP, chosen on the page's three runs of 25.11
-  return with_expert_bias(with_expert_floor(profile));
+  return with_expert_bias(with_dropless_experts(profile));
 }
 
 // The same page, 25.09 to 26.02.
@@ -107,7 +107,7 @@ FrameworkProfile with_cuda_graphs(FrameworkProfile profile) {
   return profile;
 }
 
-// Those of router and preprocessing alone leave nearly all.
+// Those of router and preprocessing alone leave what later releases leave without graphs.
 FrameworkProfile with_router_graphs(FrameworkProfile profile) {
   profile.name += "-router-graphs";
   profile.host_moe_layer_s = kMoeLayer_s;
@@ -332,7 +332,7 @@ FrameworkProfile torchtitan_2026() {
   profile.context_exchange = ContextExchange::kAllGather;
   profile.keeps_gathered_keys = true;
   profile.selective_context_parallel = 1;
-  return with_expert_floor(profile);
+  return with_dropless_experts(profile);
 }
 
 // JAX: MaxText and Paxml rows of dgxc-benchmarking. XLA fuses element-wise work. Gathers as long as the
@@ -390,7 +390,7 @@ FrameworkProfile deepspeed_2026() {
   profile.bucket_bytes = 5e8 * 2;
   profile.bucket_bytes_per_rank = 0;
   profile.optimizer_extra_s = 10e-3;
-  return with_expert_floor(profile);
+  return with_dropless_experts(profile);
 }
 
 std::vector<FrameworkProfile> other_profiles() {

@@ -80,7 +80,7 @@ struct FrameworkProfile {
   double tensor_parallel_exposed = 0.85;  // share of TP communication that compute does not hide
   // fp8 with sequence parallelism: what a linear takes in, and its output's gradient, are cast before they
   // are gathered (Transformer Engine, module/layernorm_linear.py and linear.py; torchao with one scale a
-  // tensor).
+  // tensor). Latent projections are taken to travel in bf16.
   bool gathers_fp8 = true;
   double expert_parallel_exposed = 1;  // share of dispatch and combine that compute does not hide
   Dispatcher dispatcher = Dispatcher::kAllToAll;

@@ -40,6 +40,11 @@ inline constexpr std::array<StepTile, 6> kStepTiles{
     {{128, 256}, {256, 128}, {128, 128}, {64, 64}, {256, 256}, {64, 256}}};
 inline constexpr std::array<int, 5> kStepMultiples{8, 16, 64, 128, 256};
 
+static_assert(static_cast<std::size_t>(GemmTrait::kShortOf) - static_cast<std::size_t>(GemmTrait::kTiles) ==
+              2 * kStepTiles.size());
+static_assert(static_cast<std::size_t>(GemmTrait::kEnd) - static_cast<std::size_t>(GemmTrait::kShortOf) ==
+              kStepMultiples.size());
+
 using GemmTraits = std::array<double, kGemmTraits>;
 // Sizes > 0, in whole numbers.
 GemmTraits gemm_traits(Precision precision, int compute_units, double m, double n, double k);

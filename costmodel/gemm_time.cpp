@@ -70,7 +70,8 @@ double gemm_burst(const GemmFit& fit, Precision precision, int compute_units, do
     seconds *= std::pow(gemm_form(fit, precision, compute_units, near_m, near_n, near_k), fit.form_share);
   }
   if (!fit.steps.empty())
-    seconds *= step_factor(fit.steps, gemm_traits(precision, compute_units, near_m, near_n, near_k));
+    seconds *= step_factor(fit.steps, gemm_traits(precision, compute_units, std::round(near_m),
+                                                  std::round(near_n), std::round(near_k)));
   // Beyond the table's upper edges the work that is too much for it is added at the form's rates: both
   // differences grow with every size.
   const double more_flops = 2 * (m * n * k - std::min(m, near_m) * std::min(n, near_n) * std::min(k, near_k));

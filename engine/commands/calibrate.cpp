@@ -125,16 +125,16 @@ void print_json(const ProfileFit& fit, const std::string& output, const inputs::
 }
 
 void print_table(const ProfileFit& fit, const std::string& output) {
-  print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", "operation", "prec", "samples", "form",
+  print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", "operation", "prec", "samples", "form",
                     "held-out shapes", "held-out sizes"));
-  print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", "", "", "", "", "mean / median %",
+  print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", "", "", "", "", "mean / median %",
                     "mean / median %"));
   for (const FitScore& score : fit.scores) {
     const auto errors = [](const ErrorSummary& summary) {
       return summary.count == 0 ? std::string("-")
                                 : fmt::format("{:.1f} / {:.1f}", summary.mean, summary.median);
     };
-    print(fmt::format("{:<15} {:<5} {:>7}  {:<20} {:>17} {:>17}\n", score.operation, score.precision,
+    print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", score.operation, score.precision,
                       score.samples, score.form, errors(score.by_shape), errors(score.by_size)));
     if (score.by_own_size.count > 0) {
       print(fmt::format("    sizes that relatives measured: {}\n", errors(score.by_own_size)));

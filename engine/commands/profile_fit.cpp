@@ -122,7 +122,8 @@ ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
                        const std::vector<inputs::SustainedRate>& sustained, const FitChoices& choices) {
   const std::vector<bool> preferred = preferred_sources(samples.sources, choices.references);
   ProfileFit result{.device = start, .scores = {}, .notes = {}};
-  // Fits begin at the data sheet, so that the same measurements give the same profile whatever was there.
+  // Fits begin at the data sheet, so that the same measurements give the same profile whatever was there;
+  // only collectives may keep the shape of a table that was.
   const DeviceProfile sheet = costmodel::data_sheet_profile(start);
   fit_gemms(samples, preferred, sheet, result);
   fit_attentions(samples, preferred, sheet, result);

@@ -169,7 +169,11 @@ void fit_within(Collective collective, const Samples& samples, const DeviceProfi
   FitScore said = score;
   if (score.by_own_size.count > 0)
     said.form += fmt::format(" ({})", fmt::join(relatives_with(collective, choices), ", "));
-  set_provenance(said, sources, profile);
+  std::vector<std::string> shaped_by = sources;
+  if (score.keeps_earlier_table) {
+    for (std::string& earlier : earlier_sources(profile, name)) shaped_by.push_back(std::move(earlier));
+  }
+  set_provenance(said, shaped_by, profile);
   result.scores.push_back(std::move(score));
 }
 

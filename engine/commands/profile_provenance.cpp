@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace trainfront::engine {
 namespace {
@@ -16,7 +17,30 @@ std::string sizes_text(const costmodel::FitScore& score) {
   return errors_text(score.by_own_size, "size") + errors_text(score.by_size, "size with relatives'");
 }
 
+// Those that a section's line names: "all_gather: 70 samples of A; B; table; held-out MAPE ...".
+std::vector<std::string> sources_in(std::string_view line) {
+  constexpr std::string_view kBefore = " samples of ", kBetween = "; ";
+  std::vector<std::string> parts;
+  const std::size_t at = line.find(kBefore);
+  if (at == std::string_view::npos) return parts;
+  line.remove_prefix(at + kBefore.size());
+  for (std::size_t end = line.find(kBetween); end != std::string_view::npos; end = line.find(kBetween)) {
+    parts.emplace_back(line.substr(0, end));
+    line.remove_prefix(end + kBetween.size());
+  }
+  if (!parts.empty()) parts.pop_back();  // the form; the errors are what is left of the line
+  return parts;
+}
+
 }  // namespace
+
+std::vector<std::string> earlier_sources(const costmodel::DeviceProfile& profile,
+                                         const std::string& section) {
+  for (const std::string& line : profile.sources) {
+    if (line.starts_with(section + ": ")) return sources_in(line);
+  }
+  return {};
+}
 
 void set_provenance(const costmodel::FitScore& score, const std::vector<std::string>& sources,
                     costmodel::DeviceProfile& profile) {
@@ -33,10 +57,9 @@ void set_provenance(const costmodel::FitScore& score, const std::vector<std::str
 
 bool rests_on(const costmodel::DeviceProfile& profile, const std::string& section,
               const std::vector<std::string>& sources) {
-  return std::any_of(profile.sources.begin(), profile.sources.end(), [&](const std::string& line) {
-    if (!line.starts_with(section + ": ")) return false;
-    return std::any_of(sources.begin(), sources.end(),
-                       [&](const std::string& source) { return line.find(source) != std::string::npos; });
+  const std::vector<std::string> earlier = earlier_sources(profile, section);
+  return std::any_of(sources.begin(), sources.end(), [&](const std::string& source) {
+    return std::find(earlier.begin(), earlier.end(), source) != earlier.end();
   });
 }
 

@@ -15,6 +15,9 @@ namespace trainfront::engine {
 void set_provenance(const costmodel::FitScore& score, const std::vector<std::string>& sources,
                     costmodel::DeviceProfile& profile);
 
+// Who measured what the section's line tells of; empty without one.
+std::vector<std::string> earlier_sources(const costmodel::DeviceProfile& profile, const std::string& section);
+
 // The section's line names one of the sources.
 bool rests_on(const costmodel::DeviceProfile& profile, const std::string& section,
               const std::vector<std::string>& sources);

@@ -93,7 +93,7 @@ void add_far_too_steep(const costmodel::Device& device, const std::vector<costmo
                        const std::vector<std::string>& sources, std::vector<inputs::Fault>& faults) {
   for (const auto& [least, most] : series_of(list)) {
     const double sheet_s = sheet_seconds(device, *most) - sheet_seconds(device, *least);
-    if (!(most->seconds - least->seconds > kFarTooSteep * sheet_s) || !(sheet_s > 0)) continue;
+    if (most->seconds - least->seconds <= kFarTooSteep * sheet_s + kSlackSeconds) continue;
     inputs::Fault fault;
     fault.problem = fmt::format(
         "{} of {}, {} ranks: from {:.0f} to {:.0f} bytes the time grows {:.0f} times as much as the data "

@@ -11,7 +11,8 @@ namespace trainfront::engine {
 // What nobody can have measured: InputError where even the best of a source's samples of an operation takes
 // kFarTooSlow times what the data sheet says beside kSlackSeconds (public tables' best take 0.1 to 1.5 times
 // it, whatever shapes they hold; units of time lie a thousand apart), or where a collective's time within a
-// domain grows with bytes kFarTooSteep times as fast as the data sheet's link says (kilobytes for bytes).
+// domain grows with bytes kFarTooSteep times as fast as the data sheet's link says beside kSlackSeconds
+// (kilobytes for bytes).
 void refuse_far_too_slow(const costmodel::Device& device, const costmodel::Samples& samples);
 inline constexpr double kFarTooSlow = 20;
 inline constexpr double kFarTooSteep = 200;

@@ -200,6 +200,21 @@ TEST_CASE("messages in kilobytes for bytes end with status 2, whatever small one
     CHECK_MESSAGE(ended.status == (unit == 1 ? 0 : 2), ended.err);
     if (unit > 1) CHECK_MESSAGE(contains(ended.err, "sizes must be in bytes"), ended.err);
   }
+  // Scalars, whose times jitter by more than the link needs for all of them.
+  std::string table = "source,gpu,fabric,op,dtype,n_gpus,n_nodes,bytes,time_us\n";
+  for (double bytes = 4; bytes <= 1024; bytes *= 2) {
+    table += "ours,H100-SXM5-80GB,NVSwitch,all_reduce,float,8,1," + std::to_string(bytes) + "," +
+             std::to_string(15 + 0.001 * bytes) + "\n";
+  }
+  spew(folder / "collectives.csv", table);
+  const std::string out = (folder / "out.toml").string();
+  const Ended ended =
+      run_program({"calibrate", folder / "collectives.csv", "--device", "h100-sxm", "-o", out});
+  CHECK_MESSAGE(ended.status == 0, ended.err);
+  // They say nothing against the table that the profile has.
+  CHECK_MESSAGE(contains(ended.out, "table, as profile's"), ended.out);
+  CHECK(contains(slurp(out), "all_reduce: 9 samples of ours; "));
+  CHECK(contains(slurp(out), "aiconfigurator"));
 }
 
 TEST_CASE("times in another unit, and a place that cannot be written to, end with status 2") {
