@@ -8,8 +8,7 @@ namespace trainfront::inputs {
 
 namespace {
 
-// One 400 Gb/s card a GPU, where neither the table nor the catalogue says anything. Nor do runs that do not
-// state their network reach more across nodes where data sheets have cards of 800 (docs/validation.md).
+// One 400 Gb/s card a GPU, where neither the table nor the catalogue says anything.
 constexpr double kCommonNic = 50e9;
 
 const NodeType* reference_node(const Catalog& catalog, std::string_view device, bool on_aws) {
@@ -44,7 +43,6 @@ costmodel::Network run_network(const Catalog& catalog, const DeviceEntry& device
   network.kind = "infiniband";
   network.nic_bytes_per_s = kCommonNic;
   if (node != nullptr) network = node->network;
-  if (!on_aws) network.nic_bytes_per_s = std::min(network.nic_bytes_per_s, kCommonNic);
   if (!stated.kind.empty() && !on_aws) {
     if (const NetworkEntry* kind = catalog.find_network(stated.kind)) {
       const double rate = network.nic_bytes_per_s;
