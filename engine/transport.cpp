@@ -389,6 +389,8 @@ void World::agree(const std::exception_ptr& thrown) {
 
 void World::abort(int status) {
   std::fflush(nullptr);
+  // The launcher drops what it has not yet passed on when it is told to abort: why, above all.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
 }
