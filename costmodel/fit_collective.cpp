@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "costmodel/fit_link_candidates.hpp"
 #include "costmodel/fit_link_pool.hpp"
 #include "costmodel/fit_link_samples.hpp"
 #include "costmodel/fit_other_sources.hpp"
@@ -15,21 +16,6 @@ namespace {
 constexpr double kGain = 0.97;  // what is more elaborate must earn its place
 
 using List = std::vector<CollectiveSample>;
-
-// Whose measurements shape a table: the device's own, its relatives', or an earlier table of its own.
-enum class Basis { kOwn, kRelatives, kEarlierTable };
-
-struct Candidate {
-  Basis basis = Basis::kOwn;
-  Shape shape = Shape::kForm;
-
-  const char* name() const {
-    if (basis == Basis::kEarlierTable) return "table, as profile's";
-    if (basis == Basis::kRelatives) return "table, as relatives'";
-    if (shape == Shape::kCompanion) return "table, as companion";
-    return shape == Shape::kForm ? "table" : "table, two protocols";
-  }
-};
 
 // What a fit may see.
 struct Seen {
@@ -90,7 +76,7 @@ ErrorSummary hold_out_by(const Seen& all, Beside beside, const Key& key, Fit&& f
 }
 
 template <typename Fit>
-HeldOut hold_out(const Seen& all, const Candidate& candidate, Fit&& fit) {
+HeldOut hold_out(const Seen& all, const LinkCandidate& candidate, Fit&& fit) {
   const auto size = [](const CollectiveSample& sample) { return static_cast<std::uint64_t>(sample.bytes); };
   const auto shape = [](const CollectiveSample& sample) {
     return static_cast<std::uint64_t>(sample.bytes) * 64 +
@@ -100,7 +86,7 @@ HeldOut hold_out(const Seen& all, const Candidate& candidate, Fit&& fit) {
                    .by_own_size = {},
                    .by_shape = hold_out_by(all, Beside::kNothing, shape, fit),
                    .has_relatives = !all.relatives.empty()};
-  held_out.by_own_size = candidate.basis == Basis::kRelatives
+  held_out.by_own_size = candidate.basis == LinkBasis::kRelatives
                              ? hold_out_by(all, Beside::kCompanion, size, fit)
                              : held_out.by_size;
   return held_out;
@@ -117,22 +103,13 @@ List of_same_sources(const List& companion, const List& kept) {
   return same;
 }
 
-// In the order in which one must be better than those before it.
-std::vector<Candidate> candidates_for(const Seen& all, std::size_t kept, bool has_earlier_table) {
-  // A fifth less in a fold must still give a table.
-  constexpr std::size_t kEnough = kLeastTableSamples * 5 / 4;
-  constexpr Shape kOwnShapes[] = {Shape::kStepBySize, Shape::kStepByShare, Shape::kStepByRanks};
-  std::vector<Candidate> candidates;
-  if (kept >= kLeastTableSamples) {
-    for (const Shape shape : kOwnShapes) candidates.push_back({Basis::kOwn, shape});
-    if (all.companion.size() >= kEnough) candidates.push_back({Basis::kOwn, Shape::kCompanion});
+// The samples as the source that the fit stands for would have measured them.
+List without_factors(const FittedLink& fitted, List samples) {
+  for (CollectiveSample& sample : samples) {
+    const auto scale = fitted.scale.find(sample.source);
+    if (scale != fitted.scale.end()) sample.seconds /= scale->second;
   }
-  if (has_earlier_table) candidates.push_back({Basis::kEarlierTable, Shape::kForm});
-  if (all.relatives.size() < kEnough) return candidates;
-  candidates.push_back({Basis::kRelatives, Shape::kForm});
-  for (const Shape shape : kOwnShapes) candidates.push_back({Basis::kRelatives, shape});
-  if (all.relatives_companion.size() >= kEnough) candidates.push_back({Basis::kRelatives, Shape::kCompanion});
-  return candidates;
+  return samples;
 }
 
 }  // namespace
@@ -176,18 +153,23 @@ void fit_link(Device& device, Collective collective, const LinkMeasurements& mea
   // A fit of one kind of shape on samples, with a companion's where the shape asks for them.
   const auto fit_shape = [&](Shape shape, const List& list, const List& beside) {
     Guide guide{.shape = shape};
-    if (shape != Shape::kCompanion) return fit_pooled(hardware, collective, guide, preferred, list);
+    const bool by_library = shape == Shape::kByLibraryBeside;
+    if (shape != Shape::kCompanion && !by_library)
+      return fit_pooled(hardware, collective, guide, preferred, list);
     guide.companion = *companion_of(collective);
     const FittedLink companion =
-        fit_pooled(hardware, guide.companion, {.shape = Shape::kStepBySize}, preferred, beside);
+        fit_pooled(hardware, guide.companion, {.shape = by_library ? Shape::kByLibrary : Shape::kStepBySize},
+                   preferred, beside);
     guide.companion_fit = &companion.hardware;
+    const List of_one_source = without_factors(companion, beside);
+    guide.companion_samples = &of_one_source;
     return fit_pooled(hardware, collective, guide, preferred, list);
   };
-  const auto fit_with = [&](const Candidate& candidate) {
+  const auto fit_with = [&](const LinkCandidate& candidate) {
     return [&, candidate, whole = std::optional<FittedLink>(),
             part = std::optional<FittedLink>()](const Seen& seen) mutable {
-      if (candidate.basis == Basis::kOwn) return fit_shape(candidate.shape, seen.own, seen.companion);
-      if (candidate.basis == Basis::kEarlierTable) {
+      if (candidate.basis == LinkBasis::kOwn) return fit_shape(candidate.shape, seen.own, seen.companion);
+      if (candidate.basis == LinkBasis::kEarlierTable) {
         return fit_pooled(hardware, collective, {.like = &hardware, .keeps_extent = true}, preferred,
                           seen.own);
       }
@@ -203,23 +185,27 @@ void fit_link(Device& device, Collective collective, const LinkMeasurements& mea
 
   score.form = kept.size() >= kLeastTableSamples ? "table" : "form";
   score.samples = kept.size();
-  Candidate chosen;
+  LinkCandidate chosen;
   HeldOut held_out = hold_out(all, chosen, fit_with(chosen));
   // Samples of which nothing can be held out, as messages below 64 KiB alone, prove nothing against a table.
   if (held_out.empty() && measured.has_earlier_table) {
-    chosen.basis = Basis::kEarlierTable;
+    chosen.basis = LinkBasis::kEarlierTable;
     score.form = chosen.name();
   }
-  for (const Candidate& candidate : candidates_for(all, kept.size(), measured.has_earlier_table)) {
+  const LinkCandidateCounts counts{.own = kept.size(),
+                                   .companion = all.companion.size(),
+                                   .relatives = all.relatives.size(),
+                                   .relatives_companion = all.relatives_companion.size()};
+  for (const LinkCandidate& candidate : link_candidates(collective, counts, measured.has_earlier_table)) {
     const HeldOut trial = hold_out(all, candidate, fit_with(candidate));
     if (trial.mean() >= kGain * held_out.mean()) continue;
     chosen = candidate;
     held_out = trial;
     score.form = candidate.name();
   }
-  score.keeps_earlier_table = chosen.basis == Basis::kEarlierTable;
+  score.keeps_earlier_table = chosen.basis == LinkBasis::kEarlierTable;
   score.by_size = held_out.by_size;
-  if (chosen.basis == Basis::kRelatives) score.by_own_size = held_out.by_own_size;
+  if (chosen.basis == LinkBasis::kRelatives) score.by_own_size = held_out.by_own_size;
   score.by_shape = held_out.by_shape;
 
   all.own = kept;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "costmodel/fit_library_steps.hpp"
 #include "costmodel/fit_minimize.hpp"
 #include "costmodel/fit_other_sources.hpp"
 #include "costmodel/fit_protocols.hpp"
@@ -34,6 +35,14 @@ double deviation(const Guide& guide, double bytes, double ranks) {
   const Placement placement{near_ranks, 1, near_ranks};
   return std::log(table.at(near_ranks, near_bytes) /
                   collective_time(form, guide.companion, near_bytes, placement).seconds);
+}
+
+// The same over the companion's protocols.
+double deviation(const Guide& guide, const LibrarySteps& companion, double bytes, double ranks) {
+  const MonotoneTable& table = link_of(*guide.companion_fit, guide.companion).table;
+  if (table.empty()) return 0;
+  const double near_bytes = table.clamped(1, bytes), near_ranks = table.clamped(0, ranks);
+  return std::log(table.at(near_ranks, near_bytes) / companion.seconds(near_bytes, near_ranks));
 }
 
 double log_time(const Hardware& hardware, Collective collective, double bytes, double ranks) {
@@ -79,6 +88,18 @@ LogTime prior_of(const Hardware& hardware, Collective collective, const Guide& g
                                                              : Step::kByRanks;
       return [steps = ProtocolSteps::fitted(hardware.device, collective, step, samples)](
                  const std::array<double, 3>& size) { return std::log(steps.seconds(size[1], size[0])); };
+    }
+    case Shape::kByLibrary:
+      return [steps = LibrarySteps::fitted(hardware.device, collective, samples)](
+                 const std::array<double, 3>& size) { return std::log(steps.seconds(size[1], size[0])); };
+    case Shape::kByLibraryBeside: {
+      const LibrarySteps companion =
+          LibrarySteps::fitted(hardware.device, guide.companion, *guide.companion_samples);
+      return
+          [&guide, companion, own = LibrarySteps::fitted(hardware.device, collective, samples, &companion)](
+              const std::array<double, 3>& size) {
+            return std::log(own.seconds(size[1], size[0])) + deviation(guide, companion, size[1], size[0]);
+          };
     }
     case Shape::kCompanion:
       return [&guide, &hardware, collective](const std::array<double, 3>& size) {
@@ -204,7 +225,8 @@ FittedLink fit_pooled(const Hardware& start, Collective collective, const Guide&
   std::map<int, std::vector<CollectiveSample>> by_source;
   for (const CollectiveSample& sample : samples) by_source[sample.source].push_back(sample);
   const auto is_enough = [&](const std::vector<CollectiveSample>& list) {
-    return list.size() >= kLeastTableSamples || guide.like != nullptr;
+    const bool by_library = guide.shape == Shape::kByLibrary || guide.shape == Shape::kByLibraryBeside;
+    return guide.like != nullptr || by_library || list.size() >= kLeastTableSamples;
   };
   FittedLink fitted{start, {}};
   link_of(fitted.hardware, collective).table = {};

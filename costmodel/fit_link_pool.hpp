@@ -12,9 +12,10 @@ namespace trainfront::costmodel {
 // several sources of it in one.
 
 // What the table's values are held near: one form for all sizes; one for each protocol, with a step between
-// them at one size, at one size a rank, or at a size of its own for each number of ranks; or the form times
-// what a companion's table says of the companion's form at the same sizes.
-enum class Shape { kForm, kStepBySize, kStepByShare, kStepByRanks, kCompanion };
+// them at one size, at one size a rank, or at a size of its own for each number of ranks; one for each
+// protocol that the library's own tuning model takes, by itself or near what they are of a companion; or the
+// form times what a companion's table says of the companion's form at the same sizes.
+enum class Shape { kForm, kStepBySize, kStepByShare, kStepByRanks, kByLibrary, kByLibraryBeside, kCompanion };
 
 // A device's profile with one collective fitted, and each source's factor.
 struct FittedLink {
@@ -32,9 +33,11 @@ Hardware fit_form(const Hardware& start, Collective collective, const std::vecto
 // What a table is held near.
 struct Guide {
   Shape shape = Shape::kForm;
-  // Of Shape::kCompanion: another collective, fitted with a table.
+  // Of Shape::kCompanion and kByLibraryBeside: another collective, fitted with a table, and its samples
+  // without their sources' factors.
   Collective companion = Collective::kAllGather;
   const Hardware* companion_fit = nullptr;
+  const std::vector<CollectiveSample>* companion_samples = nullptr;
   // If given, instead of a shape: the same collective's times there, after one factor, which fades where only
   // small messages were measured, or only large ones.
   const Hardware* like = nullptr;
@@ -45,6 +48,7 @@ struct Guide {
 FittedLink fit_pooled(const Hardware& start, Collective collective, const Guide& guide,
                       const std::vector<bool>& preferred, const std::vector<CollectiveSample>& samples);
 
-inline constexpr std::size_t kLeastTableSamples = 24;  // of a table that nothing like it guides
+inline constexpr std::size_t kLeastTableSamples = 24;   // of a table that nothing like it guides
+inline constexpr std::size_t kLeastLibrarySamples = 8;  // to try one that the library's protocols guide
 
 }  // namespace trainfront::costmodel

@@ -1,104 +1,20 @@
 #include "costmodel/fit_protocols.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <map>
 
-#include "costmodel/fit_score.hpp"
-#include "costmodel/link_passes.hpp"
+#include "costmodel/fit_regime.hpp"
 
 namespace trainfront::costmodel {
 namespace {
 
-using Constants = ProtocolSteps::Constants;
-
-constexpr int kTerms = std::tuple_size_v<Constants>;
-constexpr int kSmallTerms = kTerms - 1;  // the low-latency protocol has no slow start
-constexpr double kOutlier = 0.04;        // errors above this count linearly
-constexpr int kRounds = 4;
 constexpr int kMoveRounds = 3;
 constexpr std::size_t kLeastOfAProtocol = 6;
 constexpr double kLeastStep = 17, kMostStep = 26;  // log2 of the bytes where steps are looked for
 
-using Row = Eigen::Matrix<double, kTerms, 1>;
-using Square = Eigen::Matrix<double, kTerms, kTerms>;
-
-Row terms_of(Collective collective, double link_bytes_per_s, double bytes, double ranks) {
-  const double line_s = bytes * link_passes(collective, ranks) / link_bytes_per_s;
-  Row row;
-  row << 1, ranks - 1, line_s, bytes / link_bytes_per_s / ranks, std::sqrt(line_s);
-  return row;
-}
-
-// The least x' A x - 2 b' x with no x below 0: of all sets of terms, so few are there, the best feasible one.
-Row least_without_negatives(const Square& a, const Row& b, int terms) {
-  Row best = Row::Zero();
-  double least = 0;
-  for (unsigned set = 1; set < 1u << terms; ++set) {
-    std::array<int, kTerms> index{};
-    int count = 0;
-    for (int i = 0; i < terms; ++i) {
-      if (set >> i & 1u) index[static_cast<std::size_t>(count++)] = i;
-    }
-    Eigen::MatrixXd part(count, count);
-    Eigen::VectorXd right(count);
-    for (int i = 0; i < count; ++i) {
-      const int row = index[static_cast<std::size_t>(i)];
-      right[i] = b[row];
-      for (int j = 0; j < count; ++j) part(i, j) = a(row, index[static_cast<std::size_t>(j)]);
-    }
-    const Eigen::VectorXd found = part.colPivHouseholderQr().solve(right);
-    if (!(found.minCoeff() >= 0)) continue;
-    const double value = -found.dot(right);
-    if (!(value < least)) continue;
-    least = value;
-    best.setZero();
-    for (int i = 0; i < count; ++i) best[index[static_cast<std::size_t>(i)]] = found[i];
-  }
-  return best;
-}
-
-struct Point {
-  Row terms;
-  double seconds = 0;
-  double bytes = 0, ranks = 0;
-};
-
-struct Regime {
-  Constants constants{};
-  double cost = 0;
-};
-
-Regime fit_regime(const std::vector<Point>& points, int terms) {
-  // Columns of one length, or sets of terms could not be told apart.
-  Row scale = Row::Zero();
-  for (const Point& point : points) scale += (point.terms / point.seconds).cwiseAbs2();
-  scale = scale.cwiseSqrt();
-  for (int i = 0; i < kTerms; ++i) scale[i] = scale[i] > 0 ? 1 / scale[i] : 0;
-  Row found = Row::Zero();
-  for (int round = 0; round < kRounds; ++round) {
-    Square a = Square::Zero();
-    Row b = Row::Zero();
-    for (const Point& point : points) {
-      const Row row = point.terms.cwiseProduct(scale) / point.seconds;
-      const double error = std::abs(row.dot(found) - 1);
-      const double importance = round > 0 ? 1 / std::max(error / kOutlier, 1.0) : 1;
-      a += importance * row * row.transpose();
-      b += importance * row;
-    }
-    found = least_without_negatives(a, b, terms);
-  }
-  Regime regime;
-  for (int i = 0; i < kTerms; ++i) regime.constants[static_cast<std::size_t>(i)] = found[i] * scale[i];
-  for (const Point& point : points) {
-    const double predicted = found.cwiseProduct(scale).dot(point.terms);
-    regime.cost += robust_cost(std::max(predicted, 1e-12), point.seconds);
-  }
-  return regime;
-}
+using Point = RegimePoint;
 
 // Both protocols' constants for points that are told apart; a cost of infinity where one has too few.
 struct Regimes {
@@ -112,8 +28,8 @@ Regimes fit_regimes(const std::vector<Point>& points, IsSmall&& is_small) {
   for (const Point& point : points) (is_small(point) ? small : large).push_back(point);
   Regimes found;
   if (std::min(small.size(), large.size()) < kLeastOfAProtocol) return found;
-  found.small = fit_regime(small, kSmallTerms);
-  found.large = fit_regime(large, kTerms);
+  found.small = fit_regime(small, kNoRootTerms);
+  found.large = fit_regime(large, kRegimeTerms);
   found.cost = found.small.cost + found.large.cost;
   return found;
 }
@@ -143,14 +59,14 @@ ProtocolSteps ProtocolSteps::fitted(const Device& device, Collective collective,
   std::vector<Point> points;
   for (const CollectiveSample& sample : samples) {
     const double ranks = sample.placement.ranks;
-    points.push_back({terms_of(collective, device.link_bytes_per_s, sample.bytes, ranks), sample.seconds,
+    points.push_back({regime_terms(collective, device.link_bytes_per_s, sample.bytes, ranks), sample.seconds,
                       sample.bytes, ranks});
   }
   ProtocolSteps result;
   result.collective_ = collective;
   result.link_bytes_per_s_ = device.link_bytes_per_s;
   result.step_ = kind;
-  const Regime whole = fit_regime(points, kTerms);
+  const Regime whole = fit_regime(points, kRegimeTerms);
   result.small_ = result.large_ = whole.constants;
   double least = whole.cost;
   const auto take = [&](const Regimes& regimes) {
@@ -209,11 +125,8 @@ bool ProtocolSteps::is_small(double bytes, double ranks) const {
 }
 
 double ProtocolSteps::seconds(double bytes, double ranks) const {
-  const Constants& constants = is_small(bytes, ranks) ? small_ : large_;
-  const Row terms = terms_of(collective_, link_bytes_per_s_, bytes, ranks);
-  double sum = 0;
-  for (int i = 0; i < kTerms; ++i) sum += constants[static_cast<std::size_t>(i)] * terms[i];
-  return sum;
+  return regime_seconds(is_small(bytes, ranks) ? small_ : large_,
+                        regime_terms(collective_, link_bytes_per_s_, bytes, ranks));
 }
 
 }  // namespace trainfront::costmodel

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "costmodel/device_profile.hpp"
+#include "costmodel/fit_regime.hpp"
 #include "costmodel/fit_samples.hpp"
 #include "costmodel/hardware.hpp"
 
@@ -15,10 +15,6 @@ namespace trainfront::costmodel {
 // (NCCL, src/graph/tuning.cc).
 class ProtocolSteps {
  public:
-  // Constants, none below 0, of 1, ranks - 1, the bytes' time on the line, a rank's share of it, and the
-  // line's time's root.
-  using Constants = std::array<double, 5>;
-
   // Where the step lies: at one size whatever the ranks, at one size a rank, or at a size of its own for each
   // number of ranks (between those that were measured, at a size between theirs).
   enum class Step { kBySize, kByShare, kByRanks };
@@ -41,7 +37,7 @@ class ProtocolSteps {
   Step step_ = Step::kBySize;
   double step_bytes_ = 0;                            // 0: none
   std::vector<std::pair<double, double>> of_ranks_;  // ranks, ascending, and log2 of their step's bytes
-  Constants small_{}, large_{};
+  RegimeConstants small_{}, large_{};
 };
 
 }  // namespace trainfront::costmodel
