@@ -36,9 +36,17 @@ constexpr double kPlainTreeShare = 0.64;  // the same without reduction in the s
 // a ring instead (0.75 to 0.82 of the link: OCI's logs of 2 racks of GB200 and GB300).
 constexpr double kSwitchTreeMembers = 8;
 
-// LL's hops within a domain follow what small all_reduces take there, against Hopper's, which NCCL's
-// constants are of: 8 ranks in H100's fitted form (aiconfigurator's nccl tables, 2026-11-29).
+// LL's hops within a domain follow what small all_reduces take there, a call apart, against Hopper's, which
+// NCCL's constants are of: 8 ranks in H100's fitted form (aiconfigurator's nccl tables, 2026-11-29).
 constexpr double kHopperSmall_s = 15.5e-6;
+constexpr double kLeastHopScale = 0.25;  // of a device whose whole all_reduce takes hardly more than a call
+
+double low_latency_link_scale(const LinkFit& all_reduce) {
+  constexpr double kCall_s = kProtocols[0].base_s;
+  const double hops_s = all_reduce.base_s + 7 * all_reduce.per_rank_s - kCall_s;
+  return std::max(kLeastHopScale, hops_s / (kHopperSmall_s - kCall_s));
+}
+
 // A network that starts messages later than InfiniBand NDR delays LL's by so much more: fitted on the
 // messages below 64 KiB of nccl-tests on EFA v1, EFA v2 and RoCE (docs/calibrating.md), 2026-11-30.
 constexpr double kSmallStart = 1.55;
@@ -169,7 +177,7 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                     .nic_rate = nic_rate,
                     .latency_scale = latency_scale,
                     .low_latency_scale = network.rdma ? small_start(latency_scale) : latency_scale,
-                    .low_latency_link_scale = (small.base_s + 7 * small.per_rank_s) / kHopperSmall_s,
+                    .low_latency_link_scale = low_latency_link_scale(small),
                     .delay_s = network.delay_s,
                     .rdma = network.rdma};
   const bool is_measured_itself = is_measured && placement.domains <= measured.most_domains &&
