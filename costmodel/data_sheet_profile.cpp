@@ -91,14 +91,20 @@ Family column(double Constant::*of) {
 // Efficient with NVIDIA Blackwell Ultra").
 constexpr double kUltraSoftmax = 0.5;
 
+// The board power of the Blackwell part that a Blackwell Ultra follows (B200, GB200); 0: it is none.
+double power_before_w(std::string_view id) {
+  if (id.starts_with("b300")) return 1000;
+  return id.starts_with("gb300") ? 1200 : 0;
+}
+
 bool is_blackwell_ultra(std::string_view id) {
-  return id.starts_with("b300") || id.starts_with("gb300");
+  return power_before_w(id) > 0;
 }
 
 // Sustained, clock and voltage fall together: with more power than the part before it, a part of the same
 // kind loses less, by about the square root, and never gains over a burst.
 double sustained(const Device& device, double slowdown) {
-  const double before_w = device.id.starts_with("b300") ? 1000 : device.id.starts_with("gb300") ? 1200 : 0;
+  const double before_w = power_before_w(device.id);
   if (before_w <= 0 || device.power_w <= before_w) return slowdown;
   return std::max(1.0, slowdown * std::sqrt(before_w / device.power_w));
 }

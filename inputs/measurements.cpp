@@ -36,6 +36,9 @@ std::optional<std::string> unpack(std::string_view packed) {
     stream.avail_out = static_cast<uInt>(chunk.size());
     status = inflate(&stream, Z_NO_FLUSH);
     text.append(chunk.data(), chunk.size() - stream.avail_out);
+    // Files that were packed one by one and joined.
+    const bool more = stream.avail_in > 1 && stream.next_in[0] == 0x1f && stream.next_in[1] == 0x8b;
+    if (status == Z_STREAM_END && more) status = inflateReset(&stream);
   }
   inflateEnd(&stream);
   if (status != Z_STREAM_END) return std::nullopt;
@@ -66,6 +69,14 @@ MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementD
     const std::string key(trimmed(text.substr(0, equals)));
     const std::string value(trimmed(text.substr(std::min(equals + 1, text.size()))));
     Fault fault{file, {number, 1}, key, "", "", "", ""};
+    if (equals == text.size()) {
+      fault.key = "";
+      fault.problem = "not a line of key=value";
+      fault.found = text;
+      fault.allowed = join(kKeys);
+      faults.add(std::move(fault));
+      continue;
+    }
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       fault.problem = "unknown key";
       fault.allowed = join(kKeys);

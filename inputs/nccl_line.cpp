@@ -56,6 +56,9 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 std::string_view without_prefix(std::string_view line) {
+  // 2026-11-30T12:00:00.123Z
+  if (line.size() > 20 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':')
+    line.remove_prefix(std::min(line.find(' '), line.size()));
   if (const std::size_t tag = line.find("<stdout>:"); tag != std::string_view::npos && tag < 16) {
     return line.substr(tag + 9);
   }
@@ -78,11 +81,16 @@ NcclLine read_nccl_line(std::string_view line, NcclRow& row) {
   row.bytes = *bytes;
   row.sums_integers = of_integers && words.size() > 3 && words[3] != "none";
   if (*bytes <= 0) return NcclLine::kRow;  // a warm-up row of nothing
-  const std::size_t first = times_at(words, 5, *bytes) ? 5 : 4;
+  const auto was_not_run = [&](std::size_t at) { return at < words.size() && words[at] == "N/A"; };
+  const std::size_t first = times_at(words, 5, *bytes) || was_not_run(5) ? 5 : 4;
   for (const std::size_t at : {first, first + 4}) {
     const std::optional<Times> times = times_at(words, at, *bytes);
+    if (!times && was_not_run(at)) continue;
     if (!times) break;
     row.times_us.push_back(times->time_us);
+    // Old versions print the greatest error here, a small number.
+    const double wrong = at + 3 < words.size() ? csv_number(words[at + 3]).value_or(0) : 0;
+    if (wrong >= 1) row.wrong_results += wrong;
     if (times->algorithm >= 10) row.bus_over_algorithm = times->bus / times->algorithm;
   }
   return row.times_us.empty() ? NcclLine::kBroken : NcclLine::kRow;

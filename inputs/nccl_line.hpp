@@ -7,13 +7,15 @@
 namespace trainfront::inputs {
 
 // One row: size, count, type, redop, [root], then time, algbw, busbw, errors out of place and again in place.
-// Old versions have no root; in-place columns, or all but the first, may be missing or cut off.
+// Old versions have no root; in-place columns, or all but the first, may be missing or cut off; columns of
+// what was not run hold N/A.
 struct NcclRow {
   int line = 0;
   double bytes = 0;
   bool sums_integers = false;  // NVLink SHARP cannot, and training does not
   std::vector<double> times_us = {};
   double bus_over_algorithm = 0;  // 0: too coarse to tell
+  double wrong_results = 0;       // that the test counted
 };
 
 // kBroken: a row whose rates are not size over time; kUnknownType: a whole row of a type that is not known.
@@ -28,7 +30,7 @@ std::string nccl_types();
 // The parts between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-// Launchers put "0: " or "[1,0]<stdout>:" before each line.
+// Launchers put "0: " or "[1,0]<stdout>:" before each line, containers' logs a time of day.
 std::string_view without_prefix(std::string_view line);
 
 }  // namespace trainfront::inputs

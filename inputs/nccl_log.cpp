@@ -1,80 +1,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "costmodel/link_passes.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/measurement_text.hpp"
+#include "inputs/nccl_heading.hpp"
 #include "inputs/nccl_line.hpp"
 #include "inputs/profile_fields.hpp"
+#include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
 namespace {
 
 using costmodel::Collective;
 
-struct Named {
-  std::string_view name;
-  Collective collective;
-};
-// As nccl-tests names its programs, and as tables name the operation.
-constexpr std::array<Named, 7> kPrograms{{{"all_reduce", Collective::kAllReduce},
-                                          {"all_gather", Collective::kAllGather},
-                                          {"reduce_scatter", Collective::kReduceScatter},
-                                          {"alltoall", Collective::kAllToAll},
-                                          {"all_to_all", Collective::kAllToAll},
-                                          {"sendrecv", Collective::kSendRecv},
-                                          {"send_recv", Collective::kSendRecv}}};
-
-struct Heading {
-  int ranks = 0;
-  std::set<std::string> hosts;
-  std::string gpu;
-  std::optional<Collective> collective;
-};
-
 // What one run printed.
 struct Section {
-  Heading heading;
+  NcclHeading heading;
   std::vector<NcclRow> rows;
 };
-
-// The program that a line before a run's rows names.
-std::optional<Collective> program_in(std::string_view line) {
-  std::optional<Collective> named;
-  if (line.find("concluded") != std::string_view::npos) return named;
-  for (const Named& program : kPrograms) {
-    if (line.find(std::string(program.name) + "_perf") != std::string_view::npos) named = program.collective;
-  }
-  return named;
-}
-
-// Whoever writes the output of several runs into one file.
-bool begins_run(std::string_view line) {
-  const std::vector<std::string_view> words = words_of(line);
-  return program_in(line) || (words.size() > 2 && words[0] == "#" && words[1] == "Rank");
-}
-
-void read_heading(std::string_view line, Heading& heading) {
-  if (const std::optional<Collective> named = program_in(line)) heading.collective = named;
-  const std::vector<std::string_view> words = words_of(line);
-  if (words.size() > 2 && words[0] == "#" && words[1] == "Rank") {
-    heading.ranks = std::max(heading.ranks, static_cast<int>(csv_number(words[2]).value_or(-1)) + 1);
-    const auto on = std::find(words.begin(), words.end(), "on");
-    if (on != words.end() && on + 1 != words.end()) heading.hosts.emplace(*(on + 1));
-    if (const std::size_t bus = line.find("] "); bus != std::string_view::npos && bus + 2 < line.size()) {
-      std::string_view gpu = line.substr(bus + 2);
-      gpu = gpu.substr(0, gpu.find_last_not_of(" \r\t") + 1);
-      if (!gpu.empty()) heading.gpu = gpu;
-    }
-  }
-}
 
 // Of all runs of a job.
 int slurm_tasks(std::string_view line) {
@@ -150,16 +100,22 @@ class LogReader {
           fault(number_, unknown ? "type not known" : "not a whole row of nccl-tests", std::string(line),
                 unknown ? nccl_types() : "size, count, type, redop, root, time, algbw = size / time, busbw"));
     }
-    if (line.find("Test NCCL failure") != std::string_view::npos) {
-      measurements_.notes.push_back(
-          fmt::format("{}:{}: the test failed here; the rows before it count", file_, number_));
+    if (line.find("Test NCCL failure") != std::string_view::npos ||
+        line.find("Test CUDA failure") != std::string_view::npos) {
+      // Every process says so.
+      bool& failed = sections_.back().heading.failed;
+      if (!failed) {
+        measurements_.notes.push_back(
+            fmt::format("{}:{}: the test failed here; the rows before it count", file_, number_));
+      }
+      failed = true;
     } else if (is_table_header(line)) {
       faults_.add(fault(number_, "a table in the middle of nccl-tests output; its rows are left out", "",
                         "each in a file of its own"));
     } else {
       slurm_tasks_ = std::max(slurm_tasks_, slurm_tasks(line));
-      if (!sections_.back().rows.empty() && begins_run(line)) sections_.emplace_back();
-      read_heading(line, sections_.back().heading);
+      if (!sections_.back().rows.empty() && begins_nccl_run(line)) sections_.emplace_back();
+      read_nccl_heading(line, sections_.back().heading);
     }
   }
 
@@ -167,9 +123,18 @@ class LogReader {
     const auto& [heading, rows] = section;
     if (rows.empty()) return;
     const int line = sections_.size() > 1 ? rows.front().line : 0;
+    if (!heading.other_program.empty()) {
+      measurements_.rows += rows.size();
+      measurements_.not_modelled["collective " + heading.other_program] += rows.size();
+      return;
+    }
     std::optional<Collective> collective = heading.collective;
-    for (const Named& program : kPrograms) {
-      if (!collective && defaults_.collective == program.name) collective = program.collective;
+    if (!collective && !defaults_.collective.empty()) {
+      collective = nccl_collective(defaults_.collective);
+      if (!collective) {
+        return faults_.add(fault(line, "collective not known, or not modelled", defaults_.collective,
+                                 join(nccl_collectives())));
+      }
     }
     // Without a name: the ratio of the rates passes 1 only for all_reduce.
     if (!collective && std::any_of(rows.begin(), rows.end(),
@@ -203,10 +168,16 @@ class LogReader {
     ++measurements_.rows;
     if (row.bytes <= 0) return;
     if (row.sums_integers) return static_cast<void>(++measurements_.not_modelled["sums of integers"]);
+    Fault place = fault(row.line, "", "", "");
+    if (row.wrong_results > 0) {
+      place.problem = "the test found wrong results";
+      place.found = fmt::format("{:.0f}", row.wrong_results);
+      place.allowed = "0";
+      return contradicted_.add(std::move(place));
+    }
     // Bus over algorithm bandwidth tells collective and ranks apart.
     constexpr double kRounded = 0.05;
     const double passes = costmodel::link_passes(collective, ranks);
-    Fault place = fault(row.line, "", "", "");
     if (row.bus_over_algorithm > 0 && std::abs(row.bus_over_algorithm / passes - 1) > kRounded) {
       place.problem = "busbw / algbw is not that of the collective and the ranks that are stated";
       place.found = fmt::format("{:.3g}", row.bus_over_algorithm);

@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "inputs/measurements.hpp"
+
+// Logs of nccl-tests as users have them: of programs that are not modelled, with columns that were not run,
+// with wrong results, joined, and crashed.
+
+namespace trainfront::inputs {
+namespace {
+
+using costmodel::Collective;
+
+const costmodel::Device kDevice{.id = "gpu", .profile = {}};
+
+struct Reading {
+  Measurements measurements;
+  Diagnostics faults;
+
+  explicit Reading(const std::string& bytes, const std::string& meta = "") {
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-test-nccl-log";
+    const std::filesystem::path sidecar = path.string() + ".meta";
+    std::ofstream(path, std::ios::binary) << bytes;
+    if (!meta.empty()) std::ofstream(sidecar) << meta;
+    read_measurements(
+        path, [](std::string_view) { return &kDevice; }, {}, measurements, faults);
+    std::filesystem::remove(path);
+    std::filesystem::remove(sidecar);
+  }
+  std::size_t samples_of(Collective collective) const {
+    const auto found = measurements.samples.find("gpu");
+    std::size_t count = 0;
+    if (found == measurements.samples.end()) return 0;
+    for (const costmodel::CollectiveSample& sample : found->second.collective)
+      count += sample.collective == collective ? 1u : 0u;
+    return count;
+  }
+};
+
+// Two ranks, whose busbw is algbw of an all_reduce, and half of a gathering.
+std::string run(const std::string& program, const std::string& rows, bool says_ranks = true) {
+  std::string text =
+      "# Collective test starting: " + program + "_perf\n# nThread 1 nGpus 2 minBytes 1048576\n";
+  for (int rank = 0; says_ranks && rank < 2; ++rank)
+    text +=
+        fmt::format("#  Rank {:2} Group  0 Pid 7 on host device {} [0000:0{}:00] GPU\n", rank, rank, rank);
+  return text + rows + "# Collective test concluded: " + program + "_perf\n";
+}
+
+// A mebibyte in 100 us, twice that in 200.
+std::string columns(int mebibytes, double passes, const std::string& wrong = "0") {
+  return fmt::format(" {:.1f} 10.49 {:.2f} {}", 100.0 * mebibytes, 10.49 * passes, wrong);
+}
+std::string row(int mebibytes, const std::string& out_of_place, const std::string& in_place) {
+  return fmt::format("{} {} float sum -1{}{}\n", mebibytes << 20, mebibytes << 18, out_of_place, in_place);
+}
+std::string rows(double passes) {
+  std::string text;
+  for (const int mebibytes : {1, 2, 4})
+    text += row(mebibytes, columns(mebibytes, passes), columns(mebibytes, passes));
+  return text;
+}
+
+std::string packed(const std::string& text) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(text.size() + 200, '\0');
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("programs that are not modelled are counted by name, and never taken for another") {
+  for (const char* program : {"broadcast", "reduce", "gather", "scatter", "hypercube", "alltoallv"}) {
+    CAPTURE(program);
+    // Two runs in one file; a gather's rates are those of an all_gather.
+    for (const bool says_ranks : {true, false}) {
+      const Reading log(run("all_gather", rows(0.5)) + run(program, rows(0.5), says_ranks));
+      CHECK(log.samples_of(Collective::kAllGather) == 3);
+      CHECK(log.measurements.rows == 6);
+      CHECK(log.measurements.not_modelled.at("collective " + std::string(program)) == 3);
+      CHECK(log.faults.empty());
+    }
+  }
+  const Reading log(run("gather", rows(0.5)) + run("reduce_scatter", rows(0.5)) + run("all_reduce", rows(1)));
+  CHECK(log.samples_of(Collective::kReduceScatter) == 3);
+  CHECK(log.samples_of(Collective::kAllReduce) == 3);
+}
+
+TEST_CASE("columns of what was not run leave the other ones") {
+  const std::string none = " N/A N/A N/A N/A";
+  for (const std::string& one : {row(1, none, columns(1, 1)), row(1, columns(1, 1, "N/A"), none)}) {
+    const Reading log(run("all_reduce", one));
+    CHECK(log.samples_of(Collective::kAllReduce) == 1);
+    CHECK(log.measurements.samples.at("gpu").collective[0].seconds == doctest::Approx(1e-4));
+    CHECK(log.faults.empty());
+  }
+  CHECK(Reading(run("all_reduce", rows(1) + row(8, none, none))).faults.faults().size() == 1);
+}
+
+TEST_CASE("rows whose results were wrong are reported and left out") {
+  const Reading log(run("all_reduce", rows(1) + row(8, columns(8, 1), columns(8, 1, "7"))));
+  CHECK(log.samples_of(Collective::kAllReduce) == 3);
+  REQUIRE(log.faults.faults().size() == 1);
+  CHECK(log.faults.faults()[0].problem == "the test found wrong results");
+  CHECK(log.faults.faults()[0].found == "7");
+  // Old versions print the greatest error.
+  CHECK(Reading(run("all_reduce", row(1, columns(1, 1, "2e-06"), columns(1, 1, "2e-06")))).faults.empty());
+}
+
+TEST_CASE("a crash is noted once, whoever of the processes tells of it") {
+  const std::string failure =
+      "host: Test CUDA failure common.cu:1 'x'\n .. host pid 1: Test failure common.cu:2\n";
+  const Reading log(run("all_reduce", rows(1) + failure + failure));
+  CHECK(log.samples_of(Collective::kAllReduce) == 3);
+  CHECK(log.measurements.notes.size() == 1);
+}
+
+TEST_CASE("logs with a time of day before each line, and packed ones that were joined, are read whole") {
+  std::string timed;
+  for (const char letter : run("all_reduce", rows(1))) {
+    if (timed.empty() || timed.back() == '\n') timed += "2026-11-30T12:00:01.5Z ";
+    timed += letter;
+  }
+  CHECK(Reading(timed).samples_of(Collective::kAllReduce) == 3);
+  const Reading joined(packed(run("all_reduce", rows(1))) + packed(run("all_gather", rows(0.5))));
+  CHECK(joined.samples_of(Collective::kAllReduce) == 3);
+  CHECK(joined.samples_of(Collective::kAllGather) == 3);
+}
+
+TEST_CASE("a line of FILE.meta without a value, and an operation that is none, are faults") {
+  const Reading log(rows(0.5), "op\nn=2\nop=broadcast\n");
+  REQUIRE(log.faults.faults().size() == 2);
+  CHECK(log.faults.faults()[0].at.line == 1);
+  CHECK(log.faults.faults()[0].problem == "not a line of key=value");
+  CHECK(log.faults.faults()[0].found == "op");
+  CHECK(log.faults.faults()[1].found == "broadcast");
+  CHECK(log.faults.faults()[1].allowed.find("all_gather") != std::string::npos);
+}
+
+}  // namespace trainfront::inputs
