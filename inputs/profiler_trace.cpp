@@ -35,23 +35,72 @@ constexpr std::array<Named, 11> kNames{{{"allreduce", Collective::kAllReduce},
                                         {"all_to_allv", Collective::kAllToAll},
                                         {"send", Collective::kSendRecv}}};
 
-double element_bytes(const std::string& type) {
-  if (type == "Double" || type == "Long") return 8;
-  if (type == "Float" || type == "Int") return 4;
-  if (type == "Half" || type == "BFloat16" || type == "Short") return 2;
-  return 1;
-}
+struct ElementType {
+  std::string_view name;
+  double bytes;
+  bool is_integer;
+};
+// As PyTorch names them (c10/core/ScalarType.h).
+constexpr std::array<ElementType, 14> kTypes{{{"Double", 8, false},
+                                              {"Float", 4, false},
+                                              {"Half", 2, false},
+                                              {"BFloat16", 2, false},
+                                              {"Float8_e4m3fn", 1, false},
+                                              {"Float8_e5m2", 1, false},
+                                              {"Float8_e4m3fnuz", 1, false},
+                                              {"Float8_e5m2fnuz", 1, false},
+                                              {"Long", 8, true},
+                                              {"Int", 4, true},
+                                              {"Short", 2, true},
+                                              {"Char", 1, true},
+                                              {"Byte", 1, true},
+                                              {"Bool", 1, true}}};
 
 // As nccl-tests counts: the larger side of gathering and scattering.
-double message_bytes(Collective collective, const json& args) {
+double message_elements(Collective collective, const json& args) {
   const double in = args.value("In msg nelems", 0.0), out = args.value("Out msg nelems", 0.0);
-  const double elements = collective == Collective::kAllGather || collective == Collective::kReduceScatter
-                              ? std::max(in, out)
-                              : in;
-  return elements * element_bytes(args.value("dtype", std::string("Float")));
+  return collective == Collective::kAllGather || collective == Collective::kReduceScatter ? std::max(in, out)
+                                                                                          : in;
+}
+
+bool sums(Collective collective) {
+  return collective == Collective::kAllReduce || collective == Collective::kReduceScatter;
+}
+
+std::string text_of(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 using Call = std::tuple<Collective, double, int>;  // kind, bytes, ranks
+
+// Keeps a kernel's duration, if it is the least of its call.
+void add_call(const json& event, const json& args, std::map<Call, double>& least,
+              Measurements& measurements) {
+  const std::string collective = args.value("Collective name", std::string());
+  const auto* known = std::find_if(kNames.begin(), kNames.end(),
+                                   [&](const Named& named) { return named.name == collective; });
+  if (known == kNames.end()) {
+    ++measurements.not_modelled["collective " + collective];
+    return;
+  }
+  const std::string type_name = args.value("dtype", std::string("Float"));
+  const auto* type = std::find_if(kTypes.begin(), kTypes.end(),
+                                  [&](const ElementType& one) { return one.name == type_name; });
+  if (type == kTypes.end() || (type->is_integer && sums(known->collective))) {
+    ++measurements.not_modelled[type == kTypes.end() ? "elements of type " + type_name : "sums of integers"];
+    return;
+  }
+  const double bytes = message_elements(known->collective, args) * type->bytes;
+  const double seconds = event.value("dur", 0.0) * 1e-6;
+  const int ranks = args.value("Group size", 0);
+  if (bytes <= 0 || seconds <= 0 || ranks < 2) {
+    ++measurements.not_modelled["collective of nothing or of one rank"];
+    return;
+  }
+  const auto [call, is_new] = least.emplace(Call{known->collective, bytes, ranks}, seconds);
+  if (!is_new) call->second = std::min(call->second, seconds);
+}
 
 // A kernel's duration holds the wait for the last rank: the least over all calls of the same size is the
 // time.
@@ -66,14 +115,15 @@ void read_events(const std::string& file, std::string_view text, const Measureme
   std::string gpu = defaults.gpu;
   if (gpu.empty() && root.is_object() && root.contains("deviceProperties") &&
       root["deviceProperties"].is_array() && !root["deviceProperties"].empty()) {
-    gpu = root["deviceProperties"][0].value("name", std::string());
+    const json& device = root["deviceProperties"][0];
+    if (device.is_object()) gpu = text_of(device, "name");
   }
 
   std::map<Call, double> least;
-  std::size_t kernels = 0, bare = 0;
+  std::size_t kernels = 0, bare = 0, unreadable = 0;
   for (const json& event : *events) {
-    if (!event.is_object() || event.value("ph", std::string()) != "X") continue;
-    const std::string name = event.value("name", std::string());
+    if (!event.is_object() || text_of(event, "ph") != "X") continue;
+    const std::string name = text_of(event, "name");
     if (name.find("nccl") == std::string::npos || name.find("ernel") == std::string::npos) continue;
     ++kernels;
     ++measurements.rows;
@@ -82,21 +132,20 @@ void read_events(const std::string& file, std::string_view text, const Measureme
       ++bare;
       continue;
     }
-    const std::string collective = args->value("Collective name", std::string());
-    const auto* known = std::find_if(kNames.begin(), kNames.end(),
-                                     [&](const Named& named) { return named.name == collective; });
-    if (known == kNames.end()) {
-      ++measurements.not_modelled["collective " + collective];
-      continue;
+    try {
+      add_call(event, *args, least, measurements);
+    } catch (const json::exception&) {  // a text where a number should be, say
+      ++unreadable;
     }
-    const double bytes = message_bytes(known->collective, *args), seconds = event.value("dur", 0.0) * 1e-6;
-    const int ranks = args->value("Group size", 0);
-    if (bytes <= 0 || seconds <= 0 || ranks < 2) {
-      ++measurements.not_modelled["collective of nothing or of one rank"];
-      continue;
-    }
-    const auto [call, is_new] = least.emplace(Call{known->collective, bytes, ranks}, seconds);
-    if (!is_new) call->second = std::min(call->second, seconds);
+  }
+  if (unreadable > 0) {
+    faults.add({file,
+                {},
+                "",
+                "NCCL kernels whose duration or metadata cannot be read",
+                fmt::format("{} of {}", unreadable, kernels),
+                "",
+                ""});
   }
   if (bare > 0) {
     measurements.not_modelled["NCCL kernel without metadata (torch older than 2.2, or record_shapes off)"] +=

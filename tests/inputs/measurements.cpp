@@ -407,14 +407,30 @@ TEST_CASE("NCCL's metadata names the collective, and the larger side of gatherin
   }
 }
 
+TEST_CASE("an event that nobody can read costs a trace no other") {
+  const std::string odd =
+      R"(null, 7, {"ph":"X","name":null,"dur":3}, {"ph":1}, {"ph":"X","name":"ncclDevKernel","args":7},)"
+      R"({"ph":"X","name":"ncclDevKernel_x","dur":"long","args":{"Collective name":"allreduce","Group size":4,)"
+      R"("In msg nelems":8}},)";
+  Reading reading(trace(odd + kernel("allreduce", 50, 1000, 1000)));
+  CHECK(reading.collectives().size() == 1);
+  REQUIRE(reading.faults.faults().size() == 1);
+  CHECK(reading.faults.faults()[0].found == "1 of 3");
+}
+
 TEST_CASE("elements are counted in bytes of their type; what is not modelled is counted by name") {
   for (const auto& known : std::map<std::string, double>{
            {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Byte", 1}, {"Float8_e4m3fn", 1}}) {
     CAPTURE(known.first);
-    Reading reading(trace(kernel("allreduce", 50, 1000, 1000, known.first)));
+    Reading reading(trace(kernel("_allgather_base", 50, 250, 1000, known.first)));
     REQUIRE(reading.collectives().size() == 1);
     CHECK(reading.collectives()[0].bytes == known.second * 1000);
   }
+  Reading sums(trace(kernel("allreduce", 50, 1000, 1000, "Long") + "," +
+                     kernel("_allgather_base", 50, 250, 1000, "Complex")));
+  CHECK(sums.measurements.samples.empty());
+  CHECK(sums.measurements.not_modelled["sums of integers"] == 1);
+  CHECK(sums.measurements.not_modelled["elements of type Complex"] == 1);
   Reading other(trace(kernel("broadcast", 50, 1000, 1000) + "," +
                       R"({"ph":"X","name":"ncclKernel_AllReduce","dur":5,"args":{}})"));
   CHECK(other.measurements.samples.empty());
