@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kOutlier = 0.04;  // errors above this count linearly
 constexpr int kRounds = 4;
+constexpr double kNothing = 1e-3;  // of the points' times: a constant that makes less counts as none
 
 using RegimeRow = Eigen::Matrix<double, kRegimeTerms, 1>;
 using Square = Eigen::Matrix<double, kRegimeTerms, kRegimeTerms>;
@@ -66,12 +67,13 @@ Regime fit_regime(const std::vector<RegimePoint>& points, int terms, const Regim
   RegimeRow near = RegimeRow::Zero();
   for (int i = 0; i < terms; ++i)
     near[i] = scale[i] > 0 ? pull.constants[static_cast<std::size_t>(i)] / scale[i] : 0;
+  const double whole = std::sqrt(static_cast<double>(points.size()));  // makes all of the points' times
   RegimeRow found = RegimeRow::Zero();
   for (int round = 0; round < kRounds; ++round) {
     Square a = Square::Zero();
     RegimeRow b = RegimeRow::Zero();
     for (int i = 0; i < terms; ++i) {
-      const double width = near[i] > 0 ? near[i] : std::sqrt(static_cast<double>(points.size()));
+      const double width = near[i] > kNothing * whole ? near[i] : whole;
       a(i, i) = pull.weight / (width * width);
       b[i] = pull.weight * near[i] / (width * width);
     }

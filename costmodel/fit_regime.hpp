@@ -32,8 +32,9 @@ struct Regime {
 // Constants that points are held near where they say little.
 struct RegimePull {
   RegimeConstants constants{};
-  // Of a constant that is off by all of itself, against a point that is off by all of its time. A constant of
-  // 0 counts as one that would make all of the points' times. 0: nothing is held.
+  // Of a constant that is off by all of itself, against a point that is off by all of its time. A constant
+  // that makes next to nothing of the points' times counts as one that would make all of them. 0: nothing is
+  // held.
   double weight = 0;
 };
 

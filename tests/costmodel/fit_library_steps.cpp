@@ -115,6 +115,22 @@ TEST_CASE("a step is where the library puts it, though the sizes beside it were 
   }
 }
 
+TEST_CASE("constants that are next to nothing hold no others") {
+  const RegimeConstants truth{10e-6, 2e-6, 1.5, 0, 0};
+  std::vector<RegimePoint> points;
+  for (const double bytes : octaves(64 * kKiB, 512 * kMiB)) {
+    for (const int ranks : {2, 4, 8}) {
+      const RegimeConstants terms = regime_terms(Collective::kAllGather, 300e9, bytes, ranks);
+      points.push_back({terms, regime_seconds(truth, terms), bytes, static_cast<double>(ranks)});
+    }
+  }
+  const Regime fitted =
+      fit_regime(points, kRegimeTerms, {.constants = {1e-40, 2e-6, 1.5, 1e-40, 1e-60}, .weight = 0.01});
+  for (const RegimePoint& point : points)
+    CHECK(regime_seconds(fitted.constants, point.terms) == doctest::Approx(point.seconds).epsilon(0.01));
+  CHECK(fit_regime({}, kRegimeTerms, {.constants = truth, .weight = 0.01}).constants == truth);
+}
+
 TEST_CASE("what few samples leave open follows the companion's protocols") {
   const Device device = with_link(300e9);
   const LibrarySteps companion =
