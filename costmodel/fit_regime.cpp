@@ -1,6 +1,6 @@
 #include "costmodel/fit_regime.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "engine/output_place.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "inputs/catalog.hpp"

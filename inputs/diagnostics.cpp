@@ -1,6 +1,6 @@
 #include "inputs/diagnostics.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

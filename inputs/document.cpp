@@ -1,6 +1,6 @@
 #include "inputs/document.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "inputs/failure_trace.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

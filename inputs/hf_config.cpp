@@ -1,6 +1,6 @@
 #include "inputs/hf_config.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "inputs/measurements.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "inputs/model_shape.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "inputs/printable.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace trainfront::inputs {
 namespace {

@@ -1,6 +1,6 @@
 #include "inputs/sweep_file.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "inputs/sweep_lists.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

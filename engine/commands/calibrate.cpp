@@ -1,6 +1,6 @@
 #include "engine/commands/calibrate.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <filesystem>

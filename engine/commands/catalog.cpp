@@ -1,6 +1,6 @@
 #include "engine/commands/catalog.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

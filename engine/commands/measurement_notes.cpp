@@ -1,6 +1,6 @@
 #include "engine/commands/measurement_notes.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

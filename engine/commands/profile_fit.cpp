@@ -1,6 +1,6 @@
 #include "engine/commands/profile_fit.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "engine/commands/profile_provenance.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "engine/commands/sheet_check.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "engine/reports/text_table.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

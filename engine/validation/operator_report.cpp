@@ -1,6 +1,6 @@
 #include "engine/validation/operator_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

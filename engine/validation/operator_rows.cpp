@@ -1,6 +1,6 @@
 #include "engine/validation/operator_rows.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>

@@ -174,7 +174,7 @@ TEST_CASE("five megabytes are read to the last row") {
   std::string text = "device,m,n,k,us\n";
   std::size_t written = 0;
   for (; text.size() < 5'000'000; ++written) text += "h100-sxm,4096,\"8192\",14336,123.456\n";
-  CsvFile csv("big.csv", std::move(text));
+  CsvFile csv("big.csv", text);
   std::size_t rows = 0;
   double sum = 0;
   while (csv.next()) {

@@ -1,7 +1,7 @@
 #include "inputs/diagnostics.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 #include "inputs/sweep_file.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
