@@ -28,6 +28,11 @@ constexpr std::array<Named, 7> kPrograms{{{"all_reduce", Collective::kAllReduce}
 constexpr std::array<std::string_view, 7> kOtherPrograms{"alltoallv", "all_to_allv", "broadcast", "gather",
                                                          "hypercube", "reduce",      "scatter"};
 
+constexpr std::array<std::string_view, 12> kSettings{
+    "NCCL_ALGO",        "NCCL_PROTO",         "NCCL_MIN_CTAS",    "NCCL_MAX_CTAS",
+    "NCCL_NTHREADS",    "NCCL_MIN_NCHANNELS", "NCCL_IB_DISABLE",  "NCCL_MAX_NCHANNELS",
+    "NCCL_NVLS_ENABLE", "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE", "NCCL_IB_QPS_PER_CONNECTION"};
+
 // The program that a line before a run's rows names, without "_perf"; empty: none of nccl-tests'.
 std::string_view program_in(std::string_view line) {
   std::string_view named;
@@ -56,6 +61,28 @@ std::vector<std::string> nccl_collectives() {
   std::vector<std::string> names;
   for (const Named& program : kPrograms) names.emplace_back(program.name);
   return names;
+}
+
+std::vector<std::string> nccl_settings(std::string_view line) {
+  std::vector<std::string> found;
+  if (line.find("NCCL_") == std::string_view::npos) return found;
+  for (const std::string_view name : kSettings) {
+    const std::size_t at = line.find(name);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = line.substr(at + name.size());
+    constexpr std::string_view kByNccl = " set by environment to ";
+    if (rest.starts_with(kByNccl)) {
+      rest.remove_prefix(kByNccl.size());
+    } else if (rest.starts_with('=')) {
+      rest.remove_prefix(1);
+    } else {
+      continue;
+    }
+    rest.remove_prefix(std::min(rest.find_first_not_of("\"'"), rest.size()));
+    const std::string_view value = rest.substr(0, rest.find_first_of(" \t\r\"'"));
+    if (!value.empty()) found.push_back(std::string(name) + "=" + std::string(value));
+  }
+  return found;
 }
 
 bool begins_nccl_run(std::string_view line) {

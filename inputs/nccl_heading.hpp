@@ -26,6 +26,9 @@ void read_nccl_heading(std::string_view line, NcclHeading& heading);
 // True if a new run begins here at the latest: several may stand in one file.
 bool begins_nccl_run(std::string_view line);
 
+// Settings that take choices from NCCL, as "NCCL_ALGO=Ring", of a line of a job's script or of NCCL's own.
+std::vector<std::string> nccl_settings(std::string_view line);
+
 // By the name of nccl-tests' program without "_perf", or of a table's operation.
 std::optional<costmodel::Collective> nccl_collective(std::string_view name);
 

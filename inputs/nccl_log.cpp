@@ -1,9 +1,11 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,10 @@ class LogReader {
       rows += section.rows.size();
     }
     contradicted_.finish(rows, measurements_);
+    if (!settings_.empty()) {
+      measurements_.notes.push_back(fmt::format("{}: run with {}; its times are taken as if NCCL had chosen",
+                                                file_, fmt::join(settings_, ", ")));
+    }
   }
 
  private:
@@ -114,6 +120,7 @@ class LogReader {
                         "each in a file of its own"));
     } else {
       slurm_tasks_ = std::max(slurm_tasks_, slurm_tasks(line));
+      for (std::string& setting : nccl_settings(line)) settings_.insert(std::move(setting));
       if (!sections_.back().rows.empty() && begins_nccl_run(line)) sections_.emplace_back();
       read_nccl_heading(line, sections_.back().heading);
     }
@@ -202,6 +209,7 @@ class LogReader {
   std::vector<Section> sections_{1};
   int number_ = 0;
   int slurm_tasks_ = 0;
+  std::set<std::string> settings_;
 };
 
 }  // namespace

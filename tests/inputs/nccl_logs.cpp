@@ -130,6 +130,16 @@ TEST_CASE("a crash is noted once, whoever of the processes tells of it") {
   CHECK(log.measurements.notes.size() == 1);
 }
 
+TEST_CASE("settings that take choices from NCCL are said") {
+  const Reading log("+ mpirun -x NCCL_ALGO=Ring -x NCCL_DEBUG=INFO -x NCCL_ALGORITHM=x all_reduce_perf\n" +
+                    run("all_reduce", rows(1)) +
+                    "h:1 [0] NCCL INFO NCCL_PROTO set by environment to LL,Simple\n");
+  REQUIRE(log.measurements.notes.size() == 1);
+  CHECK(log.measurements.notes[0].find("run with NCCL_ALGO=Ring, NCCL_PROTO=LL,Simple;") !=
+        std::string::npos);
+  CHECK(Reading(run("all_reduce", rows(1))).measurements.notes.empty());
+}
+
 TEST_CASE("logs with a time of day before each line, and packed ones that were joined, are read whole") {
   std::string timed;
   for (const char letter : run("all_reduce", rows(1))) {
