@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "costmodel/fit_samples.hpp"
@@ -8,16 +10,37 @@
 
 namespace trainfront::costmodel {
 
-// GEMM times of one precision (bursts), fitted on the samples of one source. `start` gives the constants to
-// begin at, and those that bursts cannot tell (sustained_slowdown). At least kLeastSamples samples.
-GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
-                 const std::vector<GemmSample>& samples);
+// A device that libraries run the same kernels on, and its samples of the precision.
+struct GemmRelative {
+  Device device;
+  std::vector<GemmSample> samples;
+};
 
-// The same with its errors on held-out shapes (n, k) and sizes (m), and on the samples of other sources.
+// True if the devices have about as many compute units of about the same peak: libraries then choose among
+// the same kernels and cut matrices into the same tiles. H100 and H200; B200 and GB200.
+bool runs_same_kernels(const Device& device, const Device& other);
+
+struct GemmMeasurements {
+  std::vector<GemmSample> samples;           // of one source, which the profile stands for
+  std::vector<GemmSample> others = {};       // of other sources, only scored
+  std::vector<std::string> sources = {};     // of samples and others, by their positions
+  std::vector<GemmRelative> relatives = {};  // of the same library, if they are to help
+};
+
+// GEMM times of one precision (bursts). `start` gives the constants to begin at, and those that bursts cannot
+// tell (sustained_slowdown). At least kLeastSamples samples. The form is fitted on the device's own samples.
+// Table and steps may be fitted on relatives' as well, where cross-validation on the device's own finds that
+// to help; a table that reaches further with them than without is marked interpolated.
 GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
-                 const std::vector<GemmSample>& samples, const std::vector<GemmSample>& others,
-                 const std::vector<std::string>& sources, FitScore& score);
+                 const GemmMeasurements& measured);
+
+// The same with its errors on held-out shapes (n, k) and sizes (m) of the device, and on the samples of other
+// sources. Where relatives' samples are used, they stay in by shape and `by_own_size`, and are left out of
+// `by_size`.
+GemmFit fit_gemm(const Device& device, Precision precision, const GemmFit& start,
+                 const GemmMeasurements& measured, FitScore& score);
 
 inline constexpr std::size_t kLeastSamples = 16;
+inline constexpr std::size_t kLeastRelativeSamples = 48;  // as many as a table needs
 
 }  // namespace trainfront::costmodel

@@ -1,7 +1,10 @@
 #include "costmodel/fit_gemm_steps.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <system_error>
 #include <vector>
 
 namespace trainfront::costmodel {
@@ -21,9 +24,20 @@ struct Trait {
   std::vector<std::uint8_t> bin;  // of each sample
 };
 
-// Halfway, on the scale that sizes are on.
+double in_seven_digits(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 7);
+  double rounded = value;
+  if (error == std::errc{}) std::from_chars(text.data(), end, rounded);
+  return rounded;
+}
+
+// Halfway, on the scale that sizes are on; short to write where that tells them apart.
 double between(double low, double high) {
-  return low > 0 ? std::sqrt(low * high) : (low + high) / 2;
+  const double middle = low > 0 ? std::sqrt(low * high) : (low + high) / 2;
+  const double rounded = in_seven_digits(middle);
+  return low <= rounded && rounded < high ? rounded : middle;
 }
 
 Trait binned(std::span<const StepSample> samples, std::size_t index) {
@@ -72,7 +86,7 @@ struct Split {
 };
 
 // The question that lowers the squares most when every leaf so far asks it.
-Split best_split(const std::vector<Trait>& traits, const std::vector<double>& left_over,
+Split best_split(const std::vector<Trait>& traits, const std::vector<Sum>& left_over,
                  const std::vector<std::uint8_t>& leaf, std::size_t leaves) {
   Split best;
   std::vector<Sum> sums;
@@ -82,7 +96,7 @@ Split best_split(const std::vector<Trait>& traits, const std::vector<double>& le
     sums.assign(leaves * bins, {});
     gains.assign(bins - 1, 0);
     for (std::size_t i = 0; i < left_over.size(); ++i)
-      sums[leaf[i] * bins + traits[t].bin[i]] += {left_over[i], 1};
+      sums[leaf[i] * bins + traits[t].bin[i]] += left_over[i];
     for (std::size_t l = 0; l < leaves; ++l) {
       const std::span<const Sum> of_leaf(sums.data() + l * bins, bins);
       Sum all, below;
@@ -107,11 +121,11 @@ GemmSteps fit_gemm_steps(std::span<const StepSample> samples) {
   for (const StepSample& sample : samples) left_over.push_back(sample.log_factor);
 
   GemmSteps steps;
-  std::vector<double> clipped(samples.size());
+  std::vector<Sum> clipped(samples.size());
   std::vector<std::uint8_t> leaf(samples.size());
   while (steps.size() < kTrees) {
     for (std::size_t i = 0; i < samples.size(); ++i)
-      clipped[i] = std::clamp(left_over[i], -kOutlier, kOutlier);
+      clipped[i] = {samples[i].weight * std::clamp(left_over[i], -kOutlier, kOutlier), samples[i].weight};
     std::fill(leaf.begin(), leaf.end(), std::uint8_t{0});
     GemmTree tree;
     for (std::size_t level = 0; level < kStepDepth; ++level) {
@@ -123,7 +137,7 @@ GemmSteps fit_gemm_steps(std::span<const StepSample> samples) {
         leaf[i] = static_cast<std::uint8_t>(2 * leaf[i] + (trait.bin[i] > split.bin ? 1 : 0));
     }
     std::array<Sum, kLeaves> sums{};
-    for (std::size_t i = 0; i < samples.size(); ++i) sums[leaf[i]] += {clipped[i], 1};
+    for (std::size_t i = 0; i < samples.size(); ++i) sums[leaf[i]] += clipped[i];
     // Rounded here, so that later trees make up for it.
     for (std::size_t l = 0; l < kLeaves; ++l) {
       tree.log_thousandths[l] =

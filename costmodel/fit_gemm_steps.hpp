@@ -9,6 +9,7 @@ namespace trainfront::costmodel {
 struct StepSample {
   GemmTraits traits{};
   double log_factor = 0;  // measured over what the table says
+  double weight = 1;
 };
 
 // Trees for the factors, by gradient boosting (Friedman, Annals of Statistics 29, 2001): each is fitted to

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace trainfront::costmodel {
@@ -64,8 +65,8 @@ inline unsigned fold_of(std::uint64_t key) {
   return static_cast<unsigned>(key % kFolds);
 }
 
-// Errors of each sample when its whole fold was left out: fit(samples) gives a fit, predict(fit, sample)
-// seconds.
+// Errors of each sample when its whole fold was left out: fit(samples), or fit(samples, fold), gives a fit,
+// predict(fit, sample) seconds.
 template <typename Sample, typename Key, typename Fit, typename Predict>
 std::vector<double> held_out_errors(const std::vector<Sample>& samples, Key&& key, Fit&& fit,
                                     Predict&& predict, unsigned folds = kFolds) {
@@ -74,7 +75,12 @@ std::vector<double> held_out_errors(const std::vector<Sample>& samples, Key&& ke
     std::vector<Sample> seen, unseen;
     for (const Sample& sample : samples) (fold_of(key(sample)) == fold ? unseen : seen).push_back(sample);
     if (seen.empty() || unseen.empty()) continue;
-    const auto fitted = fit(seen);
+    const auto fitted = [&] {
+      if constexpr (std::is_invocable_v<Fit, const std::vector<Sample>&, unsigned>)
+        return fit(seen, fold);
+      else
+        return fit(seen);
+    }();
     for (const Sample& sample : unseen) errors.push_back(predict(fitted, sample) / sample.seconds - 1);
   }
   return errors;

@@ -56,8 +56,12 @@ void add_difference(const Edge& edge, double weight, double gap, std::vector<Tri
 
 // Samples of one cell enter the equations as one block.
 struct CellSamples {
+  struct Row {
+    std::array<double, 8> corners;  // their shares
+    double value, weight;
+  };
   TableCell cell;
-  std::vector<std::pair<std::array<double, 8>, double>> rows;  // weights of the corners, value
+  std::vector<Row> rows;
 };
 
 std::vector<CellSamples> by_cell(const MonotoneTable& grid, std::span<const TableSample> samples,
@@ -69,7 +73,7 @@ std::vector<CellSamples> by_cell(const MonotoneTable& grid, std::span<const Tabl
     for (std::size_t i = 0; i < 8; ++i) value -= cell.weight[i] * node_prior[cell.node[i]];
     CellSamples& found = cells[cell.node];
     found.cell = cell;
-    found.rows.emplace_back(cell.weight, value);
+    found.rows.push_back({cell.weight, value, sample.weight});
   }
   std::vector<CellSamples> list;
   for (auto& [node, cell] : cells) list.push_back(std::move(cell));
@@ -82,13 +86,14 @@ void add_samples(const std::vector<CellSamples>& cells, const Eigen::VectorXd& d
     Eigen::Matrix<double, 8, 8> block = Eigen::Matrix<double, 8, 8>::Zero();
     std::array<int, 8> node{};
     for (std::size_t i = 0; i < 8; ++i) node[i] = static_cast<int>(cell.cell.node[i]);
-    for (const auto& [weight, value] : cell.rows) {
-      double error = value;
-      for (std::size_t i = 0; i < 8; ++i) error -= weight[i] * deviation[node[i]];
-      const double importance = reweight ? 1 / std::max(std::abs(error) / kOutlier, 1.0) : 1;
-      const Eigen::Map<const Eigen::Matrix<double, 8, 1>> row(weight.data());
+    for (const CellSamples::Row& sample : cell.rows) {
+      double error = sample.value;
+      for (std::size_t i = 0; i < 8; ++i) error -= sample.corners[i] * deviation[node[i]];
+      const double importance =
+          reweight ? sample.weight / std::max(std::abs(error) / kOutlier, 1.0) : sample.weight;
+      const Eigen::Map<const Eigen::Matrix<double, 8, 1>> row(sample.corners.data());
       block += importance * row * row.transpose();
-      for (std::size_t i = 0; i < 8; ++i) right[node[i]] += importance * weight[i] * value;
+      for (std::size_t i = 0; i < 8; ++i) right[node[i]] += importance * sample.corners[i] * sample.value;
     }
     for (int i = 0; i < 8; ++i) {
       for (int j = 0; j < 8; ++j) {

@@ -12,6 +12,7 @@ namespace trainfront::costmodel {
 struct TableSample {
   std::array<double, 3> size{1, 1, 1};
   double log_value = 0;
+  double weight = 1;
 };
 
 struct TableShape {

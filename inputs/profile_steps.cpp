@@ -20,9 +20,9 @@ using costmodel::GemmTree;
 constexpr std::string_view kAbove = " > ", kBetween = "; ", kThen = ": ";
 constexpr int kMostLeaf = 1000;
 
-// As in "m n > 65536". Seven digits tell the sizes on both sides of a question apart.
+// As in "m n > 65536", in as few digits as read back the same.
 std::string question_text(const GemmQuestion& question) {
-  return fmt::format("{}{}{:.7g}", kGemmTraitNames[static_cast<std::size_t>(question.trait)], kAbove,
+  return fmt::format("{}{}{}", kGemmTraitNames[static_cast<std::size_t>(question.trait)], kAbove,
                      question.above);
 }
 

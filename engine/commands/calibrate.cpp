@@ -7,6 +7,7 @@
 #include <map>
 
 #include "costmodel/data_sheet_profile.hpp"
+#include "costmodel/fit_gemm.hpp"
 #include "engine/atomic_file.hpp"
 #include "engine/commands/catalog_with.hpp"
 #include "engine/commands/measurement_notes.hpp"
@@ -70,6 +71,39 @@ std::map<std::string, const costmodel::Samples*> relatives_of(const costmodel::D
     if (!samples.collective.empty()) relatives.emplace(id, &samples);
   }
   return relatives;
+}
+
+// The files' devices that libraries run the same kernels on.
+std::vector<FitChoices::KernelRelative> kernel_relatives_of(const costmodel::Device& device,
+                                                            const inputs::Measurements& measurements,
+                                                            const inputs::Catalog& catalog) {
+  std::vector<FitChoices::KernelRelative> relatives;
+  for (const auto& [id, samples] : measurements.samples) {
+    const inputs::DeviceEntry* entry = id == device.id ? nullptr : catalog.resolve_device(id);
+    if (entry == nullptr || samples.gemm.empty()) continue;
+    if (costmodel::runs_same_kernels(device, entry->device)) relatives.push_back({&entry->device, &samples});
+  }
+  return relatives;
+}
+
+// What relatives lend is held against their own data sheets.
+void refuse_far_too_slow_relatives(const FitChoices& choices, const inputs::Catalog& catalog) {
+  for (const auto& [id, samples] : choices.relatives) {
+    refuse_far_too_slow(catalog.resolve_device(id)->device, {.sources = samples->sources,
+                                                             .fabrics = {},
+                                                             .gemm = {},
+                                                             .attention = {},
+                                                             .memory_bound = {},
+                                                             .collective = samples->collective});
+  }
+  for (const auto& [device, samples] : choices.kernel_relatives) {
+    refuse_far_too_slow(*device, {.sources = samples->sources,
+                                  .fabrics = {},
+                                  .gemm = samples->gemm,
+                                  .attention = {},
+                                  .memory_bound = {},
+                                  .collective = {}});
+  }
 }
 
 // Profiles among the files: what they hold stays where nothing is measured.
@@ -192,11 +226,13 @@ int run_calibrate(const CalibrateOptions& options) {
   apply_profiles(profiles, start);
   const costmodel::Samples& samples = measurements.samples[start.id];
   refuse_far_too_slow(start, samples);
-  ProfileFit fit = fit_profile(start, samples, measurements.sustained[start.id],
-                               {.references = options.references,
-                                .fabrics = measurements.stated_fabrics,
-                                .networks = networks_of(catalog),
-                                .relatives = relatives_of(start, measurements, catalog)});
+  const FitChoices choices{.references = options.references,
+                           .fabrics = measurements.stated_fabrics,
+                           .networks = networks_of(catalog),
+                           .relatives = relatives_of(start, measurements, catalog),
+                           .kernel_relatives = kernel_relatives_of(start, measurements, catalog)};
+  refuse_far_too_slow_relatives(choices, catalog);
+  ProfileFit fit = fit_profile(start, samples, measurements.sustained[start.id], choices);
   for (std::string& note : far_below_sheet(fit.device, samples)) fit.notes.push_back(std::move(note));
   for (const std::string& note : fit.notes) say(note);
   if (fit.scores.empty() && options.relative.empty()) {

@@ -1,11 +1,12 @@
 #include "engine/commands/profile_fit.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "costmodel/data_sheet_profile.hpp"
 #include "costmodel/fit_attention.hpp"
@@ -26,26 +27,59 @@ using costmodel::Samples;
 
 using inputs::kMemoryBoundNames;
 
-void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const DeviceProfile& sheet,
-               ProfileFit& result) {
+std::vector<costmodel::GemmSample> gemms_of(const Samples& samples, Precision precision) {
+  std::vector<costmodel::GemmSample> of_precision;
+  for (const auto& sample : samples.gemm) {
+    if (sample.precision == precision) of_precision.push_back(sample);
+  }
+  return of_precision;
+}
+
+// The relatives' samples of the same library as the device's own, or of the one that measured most.
+std::vector<costmodel::GemmRelative> gemm_relatives(Precision precision, const std::string& library,
+                                                    const FitChoices& choices) {
+  std::vector<costmodel::GemmRelative> relatives;
+  for (const auto& [device, samples] : choices.kernel_relatives) {
+    const std::vector<costmodel::GemmSample> all = gemms_of(*samples, precision);
+    const std::vector<std::string> of_library = sources_of(all, *samples);
+    const bool has_library = std::find(of_library.begin(), of_library.end(), library) != of_library.end();
+    std::vector<costmodel::GemmSample> chosen, others;
+    split_by_source(
+        all, samples->sources,
+        preferred_sources(samples->sources, has_library ? std::vector{library} : choices.references), chosen,
+        others);
+    if (chosen.size() >= costmodel::kLeastRelativeSamples)
+      relatives.push_back({.device = *device, .samples = std::move(chosen)});
+  }
+  return relatives;
+}
+
+void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const FitChoices& choices,
+               const DeviceProfile& sheet, ProfileFit& result) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp8}) {
     const bool fp8 = precision == Precision::kFp8;
-    std::vector<costmodel::GemmSample> all, chosen, others;
-    for (const auto& sample : samples.gemm) {
-      if (sample.precision == precision) all.push_back(sample);
-    }
+    const std::vector<costmodel::GemmSample> all = gemms_of(samples, precision);
     if (all.empty()) continue;
-    split_by_source(all, samples.sources, preferred, chosen, others);
-    if (chosen.size() < costmodel::kLeastSamples) {
-      too_few(fp8 ? "gemm fp8" : "gemm bf16", chosen.size(), result.notes);
+    costmodel::GemmMeasurements measured{.samples = {}, .sources = samples.sources};
+    split_by_source(all, samples.sources, preferred, measured.samples, measured.others);
+    if (measured.samples.size() < costmodel::kLeastSamples) {
+      too_few(fp8 ? "gemm fp8" : "gemm bf16", measured.samples.size(), result.notes);
       continue;
     }
+    const std::vector<std::string> sources = sources_of(measured.samples, samples);
+    measured.relatives = gemm_relatives(precision, sources.front(), choices);
     costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
     costmodel::GemmFit origin = fp8 ? sheet.fp8 : sheet.bf16;
     origin.sustained_slowdown = fit.sustained_slowdown;
     FitScore score;
-    fit = costmodel::fit_gemm(result.device, precision, origin, chosen, others, samples.sources, score);
-    set_provenance(score, sources_of(chosen, samples), result.device.profile);
+    fit = costmodel::fit_gemm(result.device, precision, origin, measured, score);
+    FitScore said = score;
+    if (score.by_own_size.count > 0) {
+      std::vector<std::string> ids;
+      for (const costmodel::GemmRelative& relative : measured.relatives) ids.push_back(relative.device.id);
+      said.form += fmt::format(" ({})", fmt::join(ids, ", "));
+    }
+    set_provenance(said, sources, result.device.profile);
     result.scores.push_back(std::move(score));
   }
 }
@@ -125,7 +159,7 @@ ProfileFit fit_profile(const costmodel::Device& start, const Samples& samples,
   // Fits begin at the data sheet, so that the same measurements give the same profile whatever was there;
   // only collectives may keep the shape of a table that was.
   const DeviceProfile sheet = costmodel::data_sheet_profile(start);
-  fit_gemms(samples, preferred, sheet, result);
+  fit_gemms(samples, preferred, choices, sheet, result);
   fit_attentions(samples, preferred, sheet, result);
   fit_memory_bounds(samples, preferred, sheet, result);
   fit_collectives(samples, sheet, choices, result);

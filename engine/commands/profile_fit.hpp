@@ -27,6 +27,12 @@ struct FitChoices {
   std::vector<costmodel::Network> networks = {};
   // What the files hold of devices with the same scale-up link, by their ids.
   std::map<std::string, const costmodel::Samples*> relatives = {};
+  // And of those that run the same kernels.
+  struct KernelRelative {
+    const costmodel::Device* device;
+    const costmodel::Samples* samples;
+  };
+  std::vector<KernelRelative> kernel_relatives = {};
 };
 
 // Replaces the sections of start.profile that the samples measure.

@@ -217,6 +217,24 @@ TEST_CASE("messages in kilobytes for bytes end with status 2, whatever small one
   CHECK(contains(slurp(out), "aiconfigurator"));
 }
 
+TEST_CASE("what a relative lends is held against its own data sheet") {
+  const Folder folder;
+  const auto calibrate = [&](double per_us) {
+    std::string text = gemms(1), theirs = gemms(per_us);
+    theirs.erase(0, theirs.find('\n') + 1);
+    for (std::size_t at = theirs.find("H100-SXM5-80GB"); at != std::string::npos;
+         at = theirs.find("H100-SXM5-80GB"))
+      theirs.replace(at, 14, "H200-SXM");
+    spew(folder / "gemm.csv", text + theirs);
+    return run_program({"calibrate", folder / "gemm.csv", "--device", "h100-sxm", "-o", folder / "out.toml"});
+  };
+  CHECK(calibrate(1).status == 0);
+  const Ended ended = calibrate(1000);
+  CHECK(ended.status == 2);
+  CHECK(contains(ended.err, "gemm bf16 of mine: even the best of 30 samples"));
+  CHECK(contains(ended.err, "the device h200-sxm"));
+}
+
 TEST_CASE("times in another unit, and a place that cannot be written to, end with status 2") {
   const Folder folder;
   const std::string out = (folder / "out.toml").string();

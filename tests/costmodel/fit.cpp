@@ -83,8 +83,8 @@ TEST_CASE("a GEMM fit recovers a device from noisy times, and from 128 of them w
   const Device device = h100_device();
   const std::vector<GemmSample> unseen = made_up_gemms(device, 500, 0, 77);
   for (const std::size_t count : {128u, 1500u}) {
-    const GemmFit fit =
-        fit_gemm(device, Precision::kBf16, device.profile.bf16, made_up_gemms(device, count, 0.05, 5));
+    const GemmFit fit = fit_gemm(device, Precision::kBf16, device.profile.bf16,
+                                 {.samples = made_up_gemms(device, count, 0.05, 5)});
     CHECK(mean_error(device, fit, unseen) < (count == 128 ? 0.10 : 0.04));
     CHECK(fit.evidence == Evidence::kCalibrated);
   }

@@ -120,8 +120,8 @@ TEST_CASE("steps scale a table's time; beyond the table time grows by as much as
 
 TEST_CASE("where a library changes its kernel is found, and told of products that were not measured") {
   const Device device = h100_device();
-  const GemmFit fit =
-      fit_gemm(device, Precision::kBf16, device.profile.bf16, times_of_a_library(device, 1000, 0.02, 8));
+  const GemmFit fit = fit_gemm(device, Precision::kBf16, device.profile.bf16,
+                               {.samples = times_of_a_library(device, 1000, 0.02, 8)});
   REQUIRE_FALSE(fit.steps.empty());
   GemmFit table_alone = fit;
   table_alone.steps = {};

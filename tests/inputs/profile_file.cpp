@@ -38,7 +38,7 @@ TEST_CASE("a profile that is written and read again is the same text") {
   profile.bf16.table.log_values = {-9.5, -9.25, -9, -8.5, -8.25, -8};
   costmodel::GemmTree tree;
   for (std::size_t i = 0; i < tree.questions.size(); ++i)
-    tree.questions[i] = {static_cast<costmodel::GemmTrait>(4 * i), 1234.5 * static_cast<double>(i)};
+    tree.questions[i] = {static_cast<costmodel::GemmTrait>(4 * i), 1234.5 * static_cast<double>(i) / 7};
   for (std::size_t i = 0; i < tree.log_thousandths.size(); ++i)
     tree.log_thousandths[i] = static_cast<std::int16_t>(30 - 2 * static_cast<int>(i));
   profile.bf16.steps = {tree, tree};
