@@ -20,10 +20,24 @@ using costmodel::GemmTree;
 constexpr std::string_view kAbove = " > ", kBetween = "; ", kThen = ": ";
 constexpr int kMostLeaf = 1000;
 
-// As in "m n > 65536", in as few digits as read back the same.
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// In as few digits as read back the same; seven do for what was fitted here.
+std::string exact_text(double number) {
+  std::string text = fmt::format("{:.7g}", number);
+  double read = 0;
+  if (!read_number(text, read) || read != number) text = fmt::format("{}", number);
+  return text;
+}
+
+// As in "m n > 65536".
 std::string question_text(const GemmQuestion& question) {
   return fmt::format("{}{}{}", kGemmTraitNames[static_cast<std::size_t>(question.trait)], kAbove,
-                     question.above);
+                     exact_text(question.above));
 }
 
 // Cuts off and returns what stands before `mark`, all where it is not.
@@ -32,12 +46,6 @@ std::string_view take_until(std::string_view& text, std::string_view mark) {
   const std::string_view part = text.substr(0, end);
   text.remove_prefix(std::min(end + mark.size(), text.size()));
   return part;
-}
-
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 bool read_question(std::string_view text, GemmQuestion& question) {
