@@ -14,7 +14,7 @@ std::string errors_text(const costmodel::ErrorSummary& summary, const char* what
 
 std::string sizes_text(const costmodel::FitScore& score) {
   if (score.by_own_size.count == 0) return errors_text(score.by_size, "size");
-  return errors_text(score.by_own_size, "size") + errors_text(score.by_size, "size with relatives'");
+  return errors_text(score.by_own_size, "size") + errors_text(score.by_size, "sizes that relatives lack too");
 }
 
 // Those that a section's line names: "all_gather: 70 samples of A; B; table; held-out MAPE ...".

@@ -109,7 +109,7 @@ TEST_CASE(
   CHECK(beside["form"] == "table, as relatives'");
   CHECK(beside["by_own_size"]["mean_ape"] < 1);
   CHECK(alone["by_size"]["mean_ape"] > 3);
-  CHECK(contains(slurp(folder / "mine.toml"), "% by size with relatives'"));
+  CHECK(contains(slurp(folder / "mine.toml"), "% by sizes that relatives lack too"));
   std::filesystem::copy_file(folder / "mine.toml", folder / "first.toml");
   // The A100's link is another.
   CHECK(calibrate(own + gathers("theirs", "A100-SXM4-80GB", 65536, 2), {"--from-data-sheet"}) == alone);
