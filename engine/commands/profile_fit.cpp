@@ -35,11 +35,17 @@ std::vector<costmodel::GemmSample> gemms_of(const Samples& samples, Precision pr
   return of_precision;
 }
 
-// The relatives' samples of the same library as the device's own, or of the one that measured most.
-std::vector<costmodel::GemmRelative> gemm_relatives(Precision precision, const std::string& library,
-                                                    const FitChoices& choices) {
+struct LentProducts {
   std::vector<costmodel::GemmRelative> relatives;
-  for (const auto& [device, samples] : choices.kernel_relatives) {
+  std::vector<std::string> notes;  // of those that another library measured
+};
+
+// The relatives' samples of the same library as the device's own, or of the one that measured most.
+LentProducts lent_products(const costmodel::Device& device, Precision precision, const std::string& library,
+                           const FitChoices& choices) {
+  LentProducts lent;
+  for (const auto& [relative, samples] : choices.kernel_relatives) {
+    if (!costmodel::runs_same_kernels(device, *relative, precision)) continue;
     const std::vector<costmodel::GemmSample> all = gemms_of(*samples, precision);
     const std::vector<std::string> of_library = sources_of(all, *samples);
     const bool has_library = std::find(of_library.begin(), of_library.end(), library) != of_library.end();
@@ -48,10 +54,15 @@ std::vector<costmodel::GemmRelative> gemm_relatives(Precision precision, const s
         all, samples->sources,
         preferred_sources(samples->sources, has_library ? std::vector{library} : choices.references), chosen,
         others);
-    if (chosen.size() >= costmodel::kLeastRelativeSamples)
-      relatives.push_back({.device = *device, .samples = std::move(chosen)});
+    if (chosen.size() < costmodel::kLeastRelativeSamples) continue;
+    if (!has_library) {
+      lent.notes.push_back(fmt::format("gemm {}: {} lends what {} measured, for want of {}",
+                                       precision == Precision::kFp8 ? "fp8" : "bf16", relative->id,
+                                       fmt::join(sources_of(chosen, *samples), ", "), library));
+    }
+    lent.relatives.push_back({.device = *relative, .samples = std::move(chosen)});
   }
-  return relatives;
+  return lent;
 }
 
 void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const FitChoices& choices,
@@ -67,7 +78,8 @@ void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const
       continue;
     }
     const std::vector<std::string> sources = sources_of(measured.samples, samples);
-    measured.relatives = gemm_relatives(precision, sources.front(), choices);
+    LentProducts lent = lent_products(result.device, precision, sources.front(), choices);
+    measured.relatives = std::move(lent.relatives);
     costmodel::GemmFit& fit = fp8 ? result.device.profile.fp8 : result.device.profile.bf16;
     costmodel::GemmFit origin = fp8 ? sheet.fp8 : sheet.bf16;
     origin.sustained_slowdown = fit.sustained_slowdown;
@@ -78,6 +90,7 @@ void fit_gemms(const Samples& samples, const std::vector<bool>& preferred, const
       std::vector<std::string> ids;
       for (const costmodel::GemmRelative& relative : measured.relatives) ids.push_back(relative.device.id);
       said.form += fmt::format(" ({})", fmt::join(ids, ", "));
+      for (std::string& note : lent.notes) result.notes.push_back(std::move(note));
     }
     set_provenance(said, sources, result.device.profile);
     result.scores.push_back(std::move(score));

@@ -17,7 +17,7 @@ namespace {
 // With memory of its own, and the same compute units.
 Device sibling() {
   Device device = h100_device();
-  device.id = "sibling";
+  device.id = "h200-sibling";
   device.memory_bytes_per_s *= 1.4;
   device.profile = data_sheet_profile(device);
   return device;
@@ -68,10 +68,12 @@ double mean_error(const GemmFit& fit) {
 
 }  // namespace
 
-TEST_CASE("devices with as many compute units of the same peak run the same kernels") {
+TEST_CASE("devices of one family with as many compute units of the same peak run the same kernels") {
   Device b200 = h100_device(), gb200 = b200;
+  b200.id = "b200";
   b200.compute_units = 148;
   b200.bf16_flops_per_s = 2250e12;
+  gb200.id = "gb200";
   gb200.compute_units = 152;
   gb200.bf16_flops_per_s = 2500e12;
   CHECK(runs_same_kernels(b200, gb200));
@@ -79,6 +81,33 @@ TEST_CASE("devices with as many compute units of the same peak run the same kern
   CHECK(runs_same_kernels(h100_device(), sibling()));
   CHECK_FALSE(runs_same_kernels(h100_device(), a100_device()));
   CHECK_FALSE(runs_same_kernels(h100_device(), b200));
+}
+
+TEST_CASE("devices of two families run other kernels, however alike their data sheets are") {
+  Device h20 = h100_device(), v100 = h20;
+  h20.id = "h20-sxm";
+  h20.compute_units = 78;
+  h20.bf16_flops_per_s = 148e12;
+  v100.id = "v100-sxm2";
+  v100.compute_units = 80;
+  v100.bf16_flops_per_s = 125e12;
+  CHECK_FALSE(runs_same_kernels(h20, v100));
+  v100.id = "h20-other";
+  CHECK(runs_same_kernels(h20, v100));
+  v100.id = h20.id = "own";  // of which nothing is known
+  CHECK_FALSE(runs_same_kernels(h20, v100));
+}
+
+TEST_CASE("devices run the same fp8 kernels where both have fp8 units of about the same peak") {
+  const Device device = h100_device();
+  Device other = sibling();
+  CHECK(runs_same_kernels(device, other, Precision::kFp8));
+  other.fp8_flops_per_s *= 1.3;
+  CHECK(runs_same_kernels(device, other));
+  CHECK_FALSE(runs_same_kernels(device, other, Precision::kFp8));
+  other.fp8_flops_per_s = 0;
+  CHECK_FALSE(runs_same_kernels(device, other, Precision::kFp8));
+  CHECK_FALSE(runs_same_kernels(other, other, Precision::kFp8));
 }
 
 TEST_CASE("a relative's products tell where kernels change on a device of which few were measured") {
@@ -107,6 +136,33 @@ TEST_CASE("a table that reaches only as far as the relative's products is interp
   CHECK(together.evidence == Evidence::kInterpolated);
   REQUIRE_FALSE(together.table.empty());
   CHECK(together.table.most(0) == doctest::Approx(8192));
+}
+
+TEST_CASE("a table that a few of the device's own products only span is interpolated") {
+  const GemmFit together =
+      fit({.samples = measured_on(h100_device(), kernels, kLeastRelativeSamples - 8, 8192, 1),
+           .relatives = {{sibling(), measured_on(sibling(), kernels, 200, 8192, 2)}}});
+  REQUIRE_FALSE(together.table.empty());
+  CHECK(together.evidence == Evidence::kInterpolated);
+}
+
+TEST_CASE("relatives that tell of held-out shapes and mislead at sizes that they lack too are not taken") {
+  // Each quarter octave of m has an oddity, which is larger on the relative.
+  const auto oddities = [](double swing) {
+    return [=](double m, double, double) {
+      const double folded = std::sin(12.9898 * std::round(4 * std::log2(m))) * 43758.5453;
+      return 1 + swing * (folded - std::floor(folded) - 0.5);
+    };
+  };
+  GemmMeasurements measured{.samples = measured_on(h100_device(), oddities(0.2), 120, 8192, 1)};
+  measured.relatives = {{sibling(), measured_on(sibling(), oddities(0.35), 900, 8192, 2)}};
+  CHECK(fit(measured).steps.empty());
+}
+
+TEST_CASE("no choice is taken of which the held-out error is no number") {
+  GemmMeasurements measured{.samples = measured_on(h100_device(), kernels, 100, 8192, 1)};
+  for (GemmSample& sample : measured.samples) sample.seconds = NAN;
+  CHECK(fit(measured).table.empty());
 }
 
 TEST_CASE("a relative whose library takes other kernels is not believed, nor one of which little is known") {
