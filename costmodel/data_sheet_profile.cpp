@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "costmodel/collective_time.hpp"
+#include "costmodel/device_family.hpp"
 #include "costmodel/kernel_time.hpp"
 
 namespace trainfront::costmodel {
@@ -127,29 +128,38 @@ Family hopper_at(double gemm_peak, double attention_peak) {
   return family;
 }
 
-Family relative_of(std::string_view id) {
-  if (id.starts_with("a100")) return column(&Constant::ampere);
-  // 83 of 112 TFLOP/s are what cuBLAS reached on a V100 PCIe (Markidis et al., arXiv 1803.04014, section V).
-  if (id.starts_with("v100")) {
-    Family family = column(&Constant::ampere);
-    family.gemm_peak = family.grouped_peak = 83.0 / 112;
-    return family;
-  }
-  if (id.starts_with("b") || id.starts_with("gb")) return column(&Constant::blackwell);
+Family relative_of(const Device& device) {
   // MAMF: 668 of 1307 TFLOP/s on MI300X.
   constexpr double kCdnaPeak = 0.97 * 668.4 / 1307.4;
-  if (id.starts_with("mi")) return hopper_at(kCdnaPeak, 0.75 * kCdnaPeak);
+  switch (family_of(device)) {
+    case DeviceFamily::kAmpere:
+      return column(&Constant::ampere);
+    case DeviceFamily::kVolta: {
+      // 83 of 112 TFLOP/s are what cuBLAS reached on a V100 PCIe (Markidis et al., arXiv 1803.04014, section
+      // V).
+      Family family = column(&Constant::ampere);
+      family.gemm_peak = family.grouped_peak = 83.0 / 112;
+      return family;
+    }
+    case DeviceFamily::kBlackwell:
+      return column(&Constant::blackwell);
+    case DeviceFamily::kCdna:
+      return hopper_at(kCdnaPeak, 0.75 * kCdnaPeak);
+    case DeviceFamily::kAda:
+      // PCIe without NVLink: what an L40S reaches (aiconfigurator, 2 and 4 GPUs).
+      return hopper_at(0.6, 0.5);
+    case DeviceFamily::kHopper:
+    case DeviceFamily::kOther:
+      break;
+  }
+  Family family = column(&Constant::hopper);
   // Matrix units so slow that the softmax hides behind them: 126 of 148 TFLOP/s, in 2048 tokens
   // (FlashAttention-3 and cuDNN; Dao-AILab/flash-attention, issue 1310).
-  if (id.starts_with("h20-")) {
-    Family family = column(&Constant::hopper);
+  if (device.id.starts_with("h20-")) {
     family.attention_peak = 0.92;
     family.half_sequence = 150;
-    return family;
   }
-  // PCIe without NVLink: what an L40S reaches (aiconfigurator, 2 and 4 GPUs).
-  if (id.starts_with("l40")) return hopper_at(0.6, 0.5);
-  return column(&Constant::hopper);
+  return family;
 }
 
 GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, double peak,
@@ -169,7 +179,7 @@ GemmFit gemm_fit(const Family& family, double peak_share, double memory_share, d
 }  // namespace
 
 DeviceProfile data_sheet_profile(const Device& device) {
-  Family family = relative_of(device.id);
+  Family family = relative_of(device);
   const double grouped_slowdown = family.sustained_slowdown > 1 ? sustained(device, 1.1) : 1;
   family.sustained_slowdown = sustained(device, family.sustained_slowdown);
   const double memory_rate = device.memory_bytes_per_s;

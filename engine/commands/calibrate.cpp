@@ -7,6 +7,7 @@
 #include <map>
 
 #include "costmodel/data_sheet_profile.hpp"
+#include "costmodel/device_family.hpp"
 #include "costmodel/fit_gemm.hpp"
 #include "engine/atomic_file.hpp"
 #include "engine/commands/catalog_with.hpp"
@@ -59,15 +60,18 @@ void say_other_devices(const inputs::Measurements& measurements, const std::stri
   }
 }
 
-// The files' devices whose scale-up link is as fast as this one's: a library changes its protocols there at
-// the same sizes.
+// The files' devices of one family whose scale-up link is as fast as this one's: a library changes its
+// protocols there at the same sizes.
 std::map<std::string, const costmodel::Samples*> relatives_of(const costmodel::Device& device,
                                                               const inputs::Measurements& measurements,
                                                               const inputs::Catalog& catalog) {
   std::map<std::string, const costmodel::Samples*> relatives;
   for (const auto& [id, samples] : measurements.samples) {
     const inputs::DeviceEntry* entry = id == device.id ? nullptr : catalog.resolve_device(id);
-    if (entry == nullptr || entry->device.link_bytes_per_s != device.link_bytes_per_s) continue;
+    if (entry == nullptr || !costmodel::same_family(device, entry->device) ||
+        entry->device.link_bytes_per_s != device.link_bytes_per_s) {
+      continue;
+    }
     if (!samples.collective.empty()) relatives.emplace(id, &samples);
   }
   return relatives;
