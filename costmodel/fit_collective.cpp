@@ -9,6 +9,7 @@
 #include "costmodel/fit_link_pool.hpp"
 #include "costmodel/fit_link_samples.hpp"
 #include "costmodel/fit_other_sources.hpp"
+#include "costmodel/library_protocol.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -196,9 +197,11 @@ void fit_link(Device& device, Collective collective, const LinkMeasurements& mea
                                    .companion = all.companion.size(),
                                    .relatives = all.relatives.size(),
                                    .relatives_companion = all.relatives_companion.size()};
-  for (const LinkCandidate& candidate : link_candidates(collective, counts, measured.has_earlier_table)) {
+  const bool by_library = library_chooses(library_fabric(device), collective);
+  for (const LinkCandidate& candidate : link_candidates(by_library, counts, measured.has_earlier_table)) {
     const HeldOut trial = hold_out(all, candidate, fit_with(candidate));
-    if (trial.mean() >= kGain * held_out.mean()) continue;
+    // A mean that is no number is never better.
+    if (!(trial.mean() < kGain * held_out.mean())) continue;
     chosen = candidate;
     held_out = trial;
     score.form = candidate.name();

@@ -13,16 +13,19 @@ namespace trainfront::costmodel {
 // own constants, and steps where the model says, whether or not sizes beside them were measured.
 class LibrarySteps {
  public:
-  // Fitted as ProtocolSteps are. A protocol of few samples stays near the model's constants, after their
-  // factor. Of collectives that the model knows (library_chooses).
-  static LibrarySteps fitted(const Device& device, Collective collective,
+  // Fitted as ProtocolSteps are, on one sample at least. A protocol of few samples stays near the companion's
+  // constants, or the model's after their factor. Where library_chooses.
+  static LibrarySteps fitted(const LibraryFabric& fabric, Collective collective,
                              const std::vector<CollectiveSample>& samples,
                              const LibrarySteps* companion = nullptr);
 
   double seconds(double bytes, double ranks) const;
 
  private:
-  Device device_;
+  // The collective is ever taken that way.
+  bool has(LibraryProtocol protocol) const;
+
+  LibraryFabric fabric_;
   Collective collective_ = Collective::kAllReduce;
   std::array<RegimeConstants, kLibraryProtocols> constants_{};
 };

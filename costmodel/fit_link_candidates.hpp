@@ -25,8 +25,9 @@ struct LinkCandidateCounts {
   std::size_t relatives = 0, relatives_companion = 0;
 };
 
-// Beside the plain own one, in the order in which one must be better than those before it.
-std::vector<LinkCandidate> link_candidates(Collective collective, const LinkCandidateCounts& counts,
+// Beside the plain own one, in the order in which one must be better than those before it. by_library: the
+// collective is one whose protocols the library chooses as is known.
+std::vector<LinkCandidate> link_candidates(bool by_library, const LinkCandidateCounts& counts,
                                            bool has_earlier_table);
 
 }  // namespace trainfront::costmodel

@@ -6,26 +6,23 @@
 #include <cmath>
 #include <cstddef>
 
+#include "costmodel/nccl_latencies.hpp"
 #include "costmodel/norm_sum.hpp"
 
 namespace trainfront::costmodel {
 namespace {
 
-// What one of NCCL's wire protocols costs: NCCL's own tuning constants (github.com/NVIDIA/nccl,
-// src/graph/tuning.cc, Hopper), in seconds a call and a hop; and what they were multiplied by to meet
-// all_reduce logs of 16 and 32 H100 on InfiniBand NDR (NVIDIA/nccl-tests#309), fitted 2026-11-29.
-struct Protocol {
-  double base_s;
-  double tree_link_s, ring_link_s;        // one hop within a domain
-  double tree_network_s, ring_network_s;  // one hop between domains
-  double tree_hop_scale;                  // fitted
-  double rate_share;                      // fitted: of the line rate
-  bool low_latency;                       // its hops are scaled by Group's low_latency scales
+// One of NCCL's wire protocols: NCCL's own latencies, and what they were multiplied by to meet all_reduce
+// logs of 16 and 32 H100 on InfiniBand NDR (NVIDIA/nccl-tests#309), fitted 2026-11-29.
+struct Protocol : NcclLatencies {
+  double tree_hop_scale;  // fitted
+  double rate_share;      // fitted: of the line rate
+  bool low_latency;       // its hops are scaled by Group's low_latency scales
 };
 constexpr std::array<Protocol, 3> kProtocols{{
-    {6.6e-6, 0.6e-6, 0.6e-6, 5e-6, 2.7e-6, 1, 0.043, true},     // LL
-    {14e-6, 1.25e-6, 1.9e-6, 8.5e-6, 4e-6, 1.66, 0.42, false},  // LL128
-    {8.4e-6, 4e-6, 3.4e-6, 14e-6, 14e-6, 2.49, 1, false},       // Simple
+    {kNcclLatencies[0], 1, 0.043, true},     // LL
+    {kNcclLatencies[1], 1.66, 0.42, false},  // LL128
+    {kNcclLatencies[2], 2.49, 1, false},     // Simple
 }};
 constexpr double kRingNorm = 1.26;  // latency and bandwidth of a ring overlap this much; fitted on the same
 constexpr double kRingLinkShare = 0.82;  // of the scale-up link that a ring across domains reaches at most
@@ -39,12 +36,16 @@ constexpr double kSwitchTreeMembers = 8;
 // LL's hops within a domain follow what small all_reduces take there, a call apart, against Hopper's, which
 // NCCL's constants are of: 8 ranks in H100's fitted form (aiconfigurator's nccl tables, 2026-11-29).
 constexpr double kHopperSmall_s = 15.5e-6;
-constexpr double kLeastHopScale = 0.25;  // of a device whose whole all_reduce takes hardly more than a call
 
-double low_latency_link_scale(const LinkFit& all_reduce) {
-  constexpr double kCall_s = kProtocols[0].base_s;
+struct LinkHops {
+  double scale;
+  bool is_known;  // false: the whole all_reduce takes no more than a call, and hops are taken to take nothing
+};
+
+LinkHops low_latency_link_hops(const LinkFit& all_reduce) {
+  constexpr double kCall_s = kNcclLatencies[0].base_s;
   const double hops_s = all_reduce.base_s + 7 * all_reduce.per_rank_s - kCall_s;
-  return std::max(kLeastHopScale, hops_s / (kHopperSmall_s - kCall_s));
+  return {std::max(0.0, hops_s) / (kHopperSmall_s - kCall_s), hops_s > 0};
 }
 
 // A network that starts messages later than InfiniBand NDR delays LL's by so much more: fitted on the
@@ -169,7 +170,8 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
   const double efficiency = is_measured ? measured.efficiency / kernel : network.efficiency;
   const double nic_rate = network.nic_bytes_per_s * kernel;
   const double latency_scale = is_measured ? measured.latency_scale : network.latency_scale;
-  const LinkFit& small = hardware.device.profile.link[static_cast<std::size_t>(Collective::kAllReduce)];
+  const LinkHops link_hops =
+      low_latency_link_hops(hardware.device.profile.link[static_cast<std::size_t>(Collective::kAllReduce)]);
   const Group group{.ranks = static_cast<double>(placement.ranks),
                     .domains = static_cast<double>(placement.domains),
                     .per_domain = static_cast<double>(placement.per_domain),
@@ -177,13 +179,16 @@ Timed network_collective_time(const Hardware& hardware, Collective collective, d
                     .nic_rate = nic_rate,
                     .latency_scale = latency_scale,
                     .low_latency_scale = network.rdma ? small_start(latency_scale) : latency_scale,
-                    .low_latency_link_scale = low_latency_link_scale(small),
+                    .low_latency_link_scale = link_hops.scale,
                     .delay_s = network.delay_s,
                     .rdma = network.rdma};
   const bool is_measured_itself = is_measured && placement.domains <= measured.most_domains &&
                                   measured.of_collective[static_cast<std::size_t>(collective)];
-  const Evidence of_network =
-      is_measured_itself ? Evidence::kCalibrated : network_evidence(collective, placement.domains);
+  const bool hops_count =
+      placement.per_domain > 1 && collective != Collective::kAllToAll && collective != Collective::kSendRecv;
+  const Evidence of_network = hops_count && !link_hops.is_known ? Evidence::kExtrapolated
+                              : is_measured_itself              ? Evidence::kCalibrated
+                                                   : network_evidence(collective, placement.domains);
   const Evidence evidence =
       worst(hardware.device.profile.link[static_cast<std::size_t>(collective)].evidence, of_network);
   switch (collective) {

@@ -112,6 +112,26 @@ TEST_CASE("a device whose own small all_reduces are slow delays small ones acros
   CHECK(all_reduce(slow, 8) == doctest::Approx(184e-6).epsilon(0.05));
 }
 
+// A call of NCCL's low-latency protocol takes 6.6 us by its own model.
+TEST_CASE("an all_reduce shorter than a call says nothing of hops, and answers across domains say so") {
+  Hardware cluster = h100_cluster();
+  LinkFit& link = cluster.device.profile.link[static_cast<std::size_t>(Collective::kAllReduce)];
+  for (LinkFit& fit : cluster.device.profile.link) fit.evidence = Evidence::kCalibrated;
+  const auto all_reduce = [&](double eight_ranks_s, const Placement& placement) {
+    link.base_s = eight_ranks_s - 7e-6;
+    link.per_rank_s = 1e-6;
+    return collective_time(cluster, Collective::kAllReduce, 1024, placement);
+  };
+  const Placement nodes{16, 2, 8}, one_each{2, 2, 1};
+  CHECK(all_reduce(8e-6, nodes).evidence == Evidence::kInterpolated);
+  // Hops shrink with what is left beside the call, without a floor, and never below nothing.
+  CHECK(all_reduce(7.5e-6, nodes).seconds < all_reduce(8e-6, nodes).seconds);
+  CHECK(all_reduce(7e-6, nodes).seconds < all_reduce(7.5e-6, nodes).seconds);
+  CHECK(all_reduce(6e-6, nodes).seconds == all_reduce(6.5e-6, nodes).seconds);
+  CHECK(all_reduce(6e-6, nodes).evidence == Evidence::kExtrapolated);
+  CHECK(all_reduce(6e-6, one_each).evidence == Evidence::kInterpolated);
+}
+
 TEST_CASE("a member's idle neighbours do not lend it their NICs") {
   const Hardware cluster = h100_cluster();
   const double bytes = 1e9;

@@ -100,6 +100,23 @@ TEST_CASE("a relative that is unlike shapes nothing") {
   CHECK(beside.link().table == alone.link().table);
 }
 
+TEST_CASE("relatives whose errors are no number shape nothing") {
+  const Seconds smooth = [](int ranks, double bytes) {
+    return 8e-6 + 1e-6 * (ranks - 1) + bytes / (0.8 * h100_device().link_bytes_per_s);
+  };
+  LinkMeasurements measurements{.samples = measured(smooth, {2, 8}, 32768, 2, 0),
+                                .sources = {"mine", "a relative's"},
+                                .preferred = {false, false}};
+  const Fitted alone = fit(h100_device(), measurements);
+  measurements.relatives.push_back({.samples = measured(smooth, {2, 8}, 32768, 2, 1), .companions = {}});
+  for (CollectiveSample& sample : measurements.relatives[0].samples) {
+    if (sample.bytes == 1048576) sample.seconds = NAN;
+  }
+  const Fitted beside = fit(h100_device(), measurements);
+  CHECK(beside.score.form == alone.score.form);
+  CHECK(beside.link().table == alone.link().table);
+}
+
 TEST_CASE("an earlier table fills in what a sparse log leaves out") {
   LinkMeasurements measurements{
       .samples = measured(stepped, {2, 4, 8}, 65536, 2, 0), .sources = {"shipped"}, .preferred = {false}};
