@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -103,13 +104,21 @@ void fit_networks(const std::vector<CollectiveSample>& across, const Samples& sa
   }
 }
 
-// Those that measured the collective.
-std::vector<std::string> relatives_with(Collective collective, const FitChoices& choices) {
+// Those that measured the collective, and who did.
+struct Lenders {
   std::vector<std::string> ids;
+  std::set<std::string> sources;
+};
+
+Lenders lenders_of(Collective collective, const FitChoices& choices) {
+  Lenders lenders;
   for (const auto& [id, relative] : choices.relatives) {
-    if (within_domain(*relative, collective).size() >= costmodel::kLeastLinkSamples) ids.push_back(id);
+    const std::vector<CollectiveSample> within = within_domain(*relative, collective);
+    if (within.size() < costmodel::kLeastLinkSamples) continue;
+    lenders.ids.push_back(id);
+    for (std::string& source : sources_of(within, *relative)) lenders.sources.insert(std::move(source));
   }
-  return ids;
+  return lenders;
 }
 
 // The relatives' samples, their sources numbered on from the device's own.
@@ -167,11 +176,17 @@ void fit_within(Collective collective, const Samples& samples, const DeviceProfi
   }
   if (score.samples == 0) return;
   FitScore said = score;
-  if (score.by_own_size.count > 0)
-    said.form += fmt::format(" ({})", fmt::join(relatives_with(collective, choices), ", "));
   std::vector<std::string> shaped_by = sources;
+  const auto add_source = [&](const std::string& source) {
+    if (std::find(shaped_by.begin(), shaped_by.end(), source) == shaped_by.end()) shaped_by.push_back(source);
+  };
+  if (score.by_own_size.count > 0) {
+    const Lenders lenders = lenders_of(collective, choices);
+    said.form += fmt::format(" ({})", fmt::join(lenders.ids, ", "));
+    for (const std::string& source : lenders.sources) add_source(source);
+  }
   if (score.keeps_earlier_table) {
-    for (std::string& earlier : earlier_sources(profile, name)) shaped_by.push_back(std::move(earlier));
+    for (const std::string& earlier : earlier_sources(profile, name)) add_source(earlier);
   }
   set_provenance(said, shaped_by, profile);
   result.scores.push_back(std::move(score));

@@ -41,11 +41,13 @@ std::string gemms(double per_us) {
 }
 
 // all_gather of 2, 4 and 8 ranks at every `factor`-th size, with a step at 4 MiB.
-std::string gathers(const std::string& source, const std::string& gpu, double first, double factor) {
+std::string gathers(const std::string& source, const std::string& gpu, double first, double factor,
+                    double gb_per_s = 360) {
   std::string text;
   for (const int ranks : {2, 4, 8}) {
     for (double bytes = first; bytes <= 536870912; bytes *= factor) {
-      const double time_us = (bytes < 4194304 ? 8.0 : 30.0) + ranks + bytes * (ranks - 1) / ranks / 360e3;
+      const double time_us =
+          (bytes < 4194304 ? 8.0 : 30.0) + ranks + bytes * (ranks - 1) / ranks / gb_per_s / 1e3;
       char row[200];
       std::snprintf(row, sizeof row, "%s,%s,NVLink,all_gather,half,%d,1,%.0f,%.4g,\n", source.c_str(),
                     gpu.c_str(), ranks, bytes, time_us);
@@ -110,6 +112,8 @@ TEST_CASE(
   CHECK(beside["by_own_size"]["mean_ape"] < 1);
   CHECK(alone["by_size"]["mean_ape"] > 3);
   CHECK(contains(slurp(folder / "mine.toml"), "% by sizes that relatives lack too"));
+  CHECK(
+      contains(slurp(folder / "mine.toml"), "all_gather: 21 samples of mine; theirs; table, as relatives'"));
   std::filesystem::copy_file(folder / "mine.toml", folder / "first.toml");
   // The A100's link is another.
   CHECK(calibrate(own + gathers("theirs", "A100-SXM4-80GB", 65536, 2), {"--from-data-sheet"}) == alone);
@@ -120,6 +124,31 @@ TEST_CASE(
         "table, as profile's");
   is_said = true;
   CHECK(calibrate(own, {folder / "first.toml", "--from-data-sheet"}) == alone);
+}
+
+TEST_CASE("a profile's table is no earlier one of what a relative lent it") {
+  const Folder folder;
+  const std::string header = "source,gpu,fabric,op,dtype,n_gpus,n_nodes,bytes,time_us,busbw_GBps\n";
+  const auto form_of = [&](const std::string& csv, const std::vector<std::string>& more) {
+    spew(folder / "links.csv", header + csv);
+    std::vector<std::string> words{"calibrate", folder / "links.csv", "--json", "-o", folder / "out.toml"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_program(words);
+    REQUIRE_MESSAGE(ended.status == 0, ended.err);
+    return json::parse(ended.out)["held_out"][0]["form"].get<std::string>();
+  };
+  CHECK(form_of(gathers("mine", "H200-SXM", 65536, 4) + gathers("theirs", "H100-SXM5-80GB", 65536, 2),
+                {"--device", "h200-sxm", "--from-data-sheet"}) == "table, as relatives'");
+  std::filesystem::copy_file(folder / "out.toml", folder / "first.toml");
+  const std::string first = folder / "first.toml";
+  CHECK(form_of(gathers("another", "H200-SXM", 131072, 8), {first, "--device", "h200-sxm"}) ==
+        "table, as profile's");
+  CHECK(form_of(gathers("theirs", "H200-SXM", 131072, 8), {first, "--device", "h200-sxm"}) !=
+        "table, as profile's");
+
+  // As fast a link, of another make.
+  CHECK(form_of(gathers("mine", "H800-SXM", 65536, 4, 160) + gathers("theirs", "MI250X", 65536, 2, 160),
+                {"--device", "h800-sxm"}) != "table, as relatives'");
 }
 
 TEST_CASE("validate shows what got better with a profile that calibrate wrote") {
