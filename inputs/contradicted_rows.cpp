@@ -32,21 +32,27 @@ std::string in_microseconds(double seconds) {
 
 void ContradictedRows::add(Fault fault) {
   ++count_;
+  ++problems_[fault.problem];
   faults_.add(std::move(fault));
 }
 
 void ContradictedRows::finish(std::size_t rows, Measurements& measurements) const {
   const bool few = count_ <= kFew || static_cast<double>(count_) <= kFewShare * static_cast<double>(rows);
   if (count_ == 0 || (few && count_ < rows)) return;
+  std::string reasons;
+  for (const auto& [problem, of] : problems_) {
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", problem, of);
+  }
+  const bool only_wrong = problems_.size() == 1 && problems_.begin()->first == kWrongResults;
   measurements.refused.push_back(
       {file_,
        {},
        "",
-       fmt::format("{} of {} rows contradict themselves, or are faster than the data sheet allows: the "
-                   "others cannot be trusted either",
-                   count_, rows),
+       fmt::format("{} of {} rows cannot be true ({}): the others cannot be trusted either", count_, rows,
+                   reasons),
        "",
-       "times in microseconds, sizes in bytes, the device and the fabric that were measured",
+       only_wrong ? "a run without wrong results (#wrong)"
+                  : "times in microseconds, sizes in bytes, the device and the fabric that were measured",
        ""});
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "inputs/measurements.hpp"
 
@@ -14,7 +16,7 @@ class ContradictedRows {
  public:
   ContradictedRows(std::string file, Diagnostics& faults) : file_(std::move(file)), faults_(faults) {}
 
-  void add(Fault fault);
+  void add(Fault fault);  // by its problem the rows are counted
 
   // After the last row: `rows` had been read in all.
   void finish(std::size_t rows, Measurements& measurements) const;
@@ -23,7 +25,11 @@ class ContradictedRows {
   std::string file_;
   Diagnostics& faults_;
   std::size_t count_ = 0;
+  std::map<std::string, std::size_t> problems_;  // how many rows have each
 };
+
+// The problem of a row of which nccl-tests says that the results were wrong.
+inline constexpr std::string_view kWrongResults = "the test found wrong results";
 
 // `row`, completed, if `seconds` is less than `least_seconds`, which the data sheet allows, or what else it
 // is.

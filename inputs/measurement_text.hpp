@@ -19,6 +19,9 @@ void read_profiler_trace(const std::string& file, std::string_view json, const M
 
 bool looks_like_nccl_log(std::string_view text);
 
+// "nccl-tests all_reduce-8.log", and in brackets what FILE.meta says of where it comes from.
+std::string source_name(std::string_view kind, const std::string& file, const MeasurementDefaults& said);
+
 // Position of a source's name in samples.sources, appended if new.
 int source_index(costmodel::Samples& samples, const std::string& source);
 

@@ -5,17 +5,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "costmodel/data_sheet_limits.hpp"
+#include "inputs/count.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
 #include "inputs/measurement_text.hpp"
+#include "inputs/nccl_heading.hpp"
 #include "inputs/suggest.hpp"
 
 namespace trainfront::inputs {
@@ -54,11 +56,12 @@ std::string_view trimmed(std::string_view text) {
 
 // "key=value" lines of FILE.meta, where there is one, say what a log leaves out.
 MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementDefaults defaults,
-                                 std::string& source, Diagnostics& faults) {
+                                 Diagnostics& faults) {
   static const std::vector<std::string> kKeys{"gpu", "fabric", "op", "n", "nodes", "source", "provenance"};
   const std::string file = path.string() + ".meta";
   std::ifstream sidecar(file);
   int number = 0;
+  std::set<std::string> given;
   for (std::string line; std::getline(sidecar, line);) {
     ++number;
     std::string_view text = line;
@@ -84,10 +87,23 @@ MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementD
       faults.add(std::move(fault));
       continue;
     }
+    if (!given.insert(key).second) {
+      fault.problem = "said twice; the first counts";
+      fault.found = value;
+      faults.add(std::move(fault));
+      continue;
+    }
+    if (key == "op" && !nccl_collective(value)) {
+      fault.problem = "collective not known, or not modelled";
+      fault.found = value;
+      fault.allowed = join(nccl_collectives());
+      fault.suggestion = nearest(value, nccl_collectives());
+      faults.add(std::move(fault));
+      continue;
+    }
     if (key == "n" || key == "nodes") {
-      const std::optional<double> count = csv_number(value);
-      constexpr double kMost = 1e7;
-      if (!count || *count < 1 || *count > kMost || *count != std::floor(*count)) {
+      const std::optional<int> count = count_of(csv_number(value).value_or(0));
+      if (!count) {
         fault.problem = "not a count";
         fault.found = value;
         fault.allowed = "a whole number above 0";
@@ -95,12 +111,12 @@ MeasurementDefaults with_sidecar(const std::filesystem::path& path, MeasurementD
         continue;
       }
       int& said = key == "n" ? defaults.ranks : defaults.nodes;
-      if (said == 0) said = static_cast<int>(*count);
+      if (said == 0) said = *count;
     }
     if (key == "gpu" && defaults.gpu.empty()) defaults.gpu = value;
     if (key == "fabric" && defaults.fabric.empty()) defaults.fabric = value;
     if (key == "op" && defaults.collective.empty()) defaults.collective = value;
-    if (key == "source") source = value;
+    if (key == "source") defaults.source = value;
   }
   return defaults;
 }
@@ -117,6 +133,14 @@ void add_once(std::string note, std::vector<std::string>& notes) {
 }
 
 }  // namespace
+
+std::string source_name(std::string_view kind, const std::string& file, const MeasurementDefaults& said) {
+  std::string name = fmt::format("{} {}", kind, file.substr(file.find_last_of('/') + 1));
+  if (said.source.empty()) return name;
+  std::string source = said.source;
+  std::replace(source.begin(), source.end(), ';', ',');  // which parts sources in a profile
+  return fmt::format("{} ({})", name, source);
+}
 
 int source_index(costmodel::Samples& samples, const std::string& source) {
   return index_of(samples.sources, source);
@@ -214,8 +238,7 @@ void read_measurements(const std::filesystem::path& path, const DeviceResolver& 
   const bool is_trace = looks_like_trace(*text);
   if (!is_trace && !looks_like_nccl_log(*text))
     return read_measurement_csv(file, std::move(*text), resolve, measurements, faults);
-  std::string source = path.filename().string();
-  const MeasurementDefaults said = with_sidecar(path, defaults, source, faults);
+  const MeasurementDefaults said = with_sidecar(path, defaults, faults);
   if (!said.fabric.empty()) measurements.stated_fabrics.insert(said.fabric);
   if (is_trace) {
     read_profiler_trace(file, *text, said, resolve, measurements, faults);

@@ -19,8 +19,9 @@ struct MeasurementDefaults {
   std::string gpu = {};         // where a file names none
   std::string fabric = {};      // "IB NDR 8x400Gb/s per node"
   std::string collective = {};  // "all_reduce", ...
-  int ranks = 0;
+  int ranks = 0;                // of a log's run; of a trace's job
   int nodes = 0;
+  std::string source = {};  // who measured it, in words
 };
 
 // The best sustained matrix product that was found on a device (MAMF, stas00/ml-engineering).

@@ -12,7 +12,7 @@ namespace trainfront::inputs {
 
 // What nccl-tests prints before a run's rows.
 struct NcclHeading {
-  int ranks = 0;
+  std::set<int> ranks;  // of "# Rank 0 ... on host"
   std::set<std::string> hosts;
   std::string gpu;
   std::optional<costmodel::Collective> collective;

@@ -56,9 +56,13 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 std::string_view without_prefix(std::string_view line) {
-  // 2026-11-30T12:00:00.123Z
-  if (line.size() > 20 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':')
-    line.remove_prefix(std::min(line.find(' '), line.size()));
+  // 2026-11-30T12:00:00.123Z, and " stdout F " where containerd wrote the file
+  if (line.size() > 20 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':') {
+    line.remove_prefix(std::min(line.find_first_of(" \t"), line.size()));
+    for (const std::string_view stream : {" stdout F ", " stderr F "}) {
+      if (line.starts_with(stream)) line.remove_prefix(stream.size());
+    }
+  }
   if (const std::size_t tag = line.find("<stdout>:"); tag != std::string_view::npos && tag < 16) {
     return line.substr(tag + 9);
   }
@@ -88,9 +92,11 @@ NcclLine read_nccl_line(std::string_view line, NcclRow& row) {
     if (!times && was_not_run(at)) continue;
     if (!times) break;
     row.times_us.push_back(times->time_us);
-    // Old versions print the greatest error here, a small number.
-    const double wrong = at + 3 < words.size() ? csv_number(words[at + 3]).value_or(0) : 0;
-    if (wrong >= 1) row.wrong_results += wrong;
+    // Old versions print the greatest error here, a small number; "nan" is one of what was wrong.
+    if (at + 3 < words.size() && !was_not_run(at + 3)) {
+      const std::optional<double> wrong = csv_number(words[at + 3]);
+      if (!wrong || *wrong < 0 || *wrong >= 1) row.wrong_results = words[at + 3];
+    }
     if (times->algorithm >= 10) row.bus_over_algorithm = times->bus / times->algorithm;
   }
   return row.times_us.empty() ? NcclLine::kBroken : NcclLine::kRow;

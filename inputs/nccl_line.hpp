@@ -14,8 +14,8 @@ struct NcclRow {
   double bytes = 0;
   bool sums_integers = false;  // NVLink SHARP cannot, and training does not
   std::vector<double> times_us = {};
-  double bus_over_algorithm = 0;  // 0: too coarse to tell
-  double wrong_results = 0;       // that the test counted
+  double bus_over_algorithm = 0;   // 0: too coarse to tell
+  std::string wrong_results = {};  // that the test counted, or what it printed for their number
 };
 
 // kBroken: a row whose rates are not size over time; kUnknownType: a whole row of a type that is not known.
@@ -30,7 +30,7 @@ std::string nccl_types();
 // The parts between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-// Launchers put "0: " or "[1,0]<stdout>:" before each line, containers' logs a time of day.
+// Launchers put "0: " or "[1,0]<stdout>:" before each line, containers' logs a time of day and "stdout F".
 std::string_view without_prefix(std::string_view line);
 
 }  // namespace trainfront::inputs

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "costmodel/link_passes.hpp"
+#include "inputs/count.hpp"
 #include "inputs/csv.hpp"
 #include "inputs/measurement_text.hpp"
 #include "inputs/nccl_heading.hpp"
@@ -22,6 +22,10 @@ namespace {
 
 using costmodel::Collective;
 
+std::string_view name_of(Collective collective) {
+  return kCollectiveNames[static_cast<std::size_t>(collective)];
+}
+
 // What one run printed.
 struct Section {
   NcclHeading heading;
@@ -30,7 +34,10 @@ struct Section {
 
 // Of all runs of a job.
 int slurm_tasks(std::string_view line) {
-  return line.find("SLURM_NTASKS=") == 0 ? std::atoi(std::string(line.substr(13)).c_str()) : 0;
+  constexpr std::string_view kName = "SLURM_NTASKS=";
+  if (!line.starts_with(kName)) return 0;
+  line.remove_prefix(kName.size());
+  return count_of(csv_number(line.substr(0, line.find_first_of(" \t\r"))).value_or(0)).value_or(0);
 }
 
 // True if a line is the header of an operator table, whose rows nobody would read here.
@@ -57,7 +64,7 @@ int infer_ranks(const std::vector<NcclRow>& rows, Collective collective) {
   std::sort(guesses.begin(), guesses.end());
   const double guess = guesses[guesses.size() / 2];
   // Above a few dozen ranks the printed digits only tell the number of nodes of eight.
-  return static_cast<int>(guess < 24 ? std::lround(guess) : 8 * std::lround(guess / 8));
+  return count_of(guess < 24 ? std::round(guess) : 8 * std::round(guess / 8)).value_or(0);
 }
 
 class LogReader {
@@ -136,12 +143,17 @@ class LogReader {
       return;
     }
     std::optional<Collective> collective = heading.collective;
-    if (!collective && !defaults_.collective.empty()) {
-      collective = nccl_collective(defaults_.collective);
-      if (!collective) {
+    if (!defaults_.collective.empty()) {
+      const std::optional<Collective> said = nccl_collective(defaults_.collective);
+      if (!said) {
         return faults_.add(fault(line, "collective not known, or not modelled", defaults_.collective,
                                  join(nccl_collectives())));
       }
+      if (collective && collective != said) {
+        return faults_.add(fault(line, "measures another collective than stated; its rows are left out",
+                                 std::string(name_of(*collective)), std::string(name_of(*said))));
+      }
+      collective = said;
     }
     // Without a name: the ratio of the rates passes 1 only for all_reduce.
     if (!collective && std::any_of(rows.begin(), rows.end(),
@@ -151,7 +163,18 @@ class LogReader {
     if (!collective)
       return faults_.add(fault(line, "does not say which collective it measured", "", "--collective"));
 
-    int ranks = defaults_.ranks > 0 ? defaults_.ranks : std::max(heading.ranks, slurm_tasks_);
+    const int listed = heading.ranks.empty() ? 0 : *heading.ranks.rbegin() + 1;
+    const bool lists_all = listed > 0 && heading.ranks.size() == static_cast<std::size_t>(listed);
+    if (lists_all && defaults_.ranks > 0 && defaults_.ranks != listed) {
+      return faults_.add(fault(line, "lists another number of ranks than stated; its rows are left out",
+                               std::to_string(listed), std::to_string(defaults_.ranks)));
+    }
+    int ranks = defaults_.ranks;
+    if (ranks == 0) ranks = lists_all ? listed : std::max(listed, slurm_tasks_);
+    if (lists_all && defaults_.ranks == 0 && slurm_tasks_ > listed) {
+      measurements_.notes.push_back(fmt::format("{}: {} ranks, as it lists them, of the {} tasks of the job",
+                                                file_, listed, slurm_tasks_));
+    }
     if (ranks < 2) {
       ranks = infer_ranks(rows, *collective);
       if (ranks >= 2)
@@ -176,9 +199,9 @@ class LogReader {
     if (row.bytes <= 0) return;
     if (row.sums_integers) return static_cast<void>(++measurements_.not_modelled["sums of integers"]);
     Fault place = fault(row.line, "", "", "");
-    if (row.wrong_results > 0) {
-      place.problem = "the test found wrong results";
-      place.found = fmt::format("{:.0f}", row.wrong_results);
+    if (!row.wrong_results.empty()) {
+      place.problem = kWrongResults;
+      place.found = row.wrong_results;
       place.allowed = "0";
       return contradicted_.add(std::move(place));
     }
@@ -188,16 +211,15 @@ class LogReader {
     if (row.bus_over_algorithm > 0 && std::abs(row.bus_over_algorithm / passes - 1) > kRounded) {
       place.problem = "busbw / algbw is not that of the collective and the ranks that are stated";
       place.found = fmt::format("{:.3g}", row.bus_over_algorithm);
-      place.allowed = fmt::format("{:.3g} for {} of {} ranks", passes,
-                                  kCollectiveNames[static_cast<std::size_t>(collective)], ranks);
+      place.allowed = fmt::format("{:.3g} for {} of {} ranks", passes, name_of(collective), ranks);
       return contradicted_.add(std::move(place));
     }
     const double time_us = *std::min_element(row.times_us.begin(), row.times_us.end());
     costmodel::CollectiveSample sample{
         .collective = collective, .bytes = row.bytes, .seconds = time_us * 1e-6};
     sample.placement.ranks = ranks;
-    add_collective(sample, defaults_.fabric, nodes, "nccl-tests " + file_.substr(file_.find_last_of('/') + 1),
-                   measured, place, measurements_, contradicted_);
+    add_collective(sample, defaults_.fabric, nodes, source_name("nccl-tests", file_, defaults_), measured,
+                   place, measurements_, contradicted_);
   }
 
   const std::string& file_;

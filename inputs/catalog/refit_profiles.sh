@@ -16,7 +16,7 @@ fit() {
   device=$1
   shift
   echo "== $device"
-  "$program" calibrate "$@" --device "$device" -o "$folder/$device.toml" 2>/dev/null
+  "$program" calibrate "$@" --device "$device" -o "$folder/$device.toml"
 }
 
 products="$operators/gemm.csv"

@@ -59,7 +59,8 @@ std::string kernel(const std::string& collective, double dur, int in, int out,
                    const std::string& type = "BFloat16") {
   return R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_x","dur":)" + std::to_string(dur) +
          R"(,"args":{"Collective name":")" + collective + R"(","In msg nelems":)" + std::to_string(in) +
-         R"(,"Out msg nelems":)" + std::to_string(out) + R"(,"Group size":4,"dtype":")" + type + R"("}})";
+         R"(,"Out msg nelems":)" + std::to_string(out) +
+         R"(,"Group size":4,"Process Group Ranks":"[0, 1, 2, 3]","dtype":")" + type + R"("}})";
 }
 
 std::string trace(const std::string& events) {
@@ -187,7 +188,7 @@ TEST_CASE("a trace's collectives take the least time of all their calls") {
   const auto event = [](double dur, int elements) {
     return R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","dur":)" + std::to_string(dur) +
            R"(,"args":{"Collective name":"allreduce","In msg nelems":)" + std::to_string(elements) +
-           R"(,"Out msg nelems":1,"Group size":4,"dtype":"BFloat16"}})";
+           R"(,"Out msg nelems":1,"Group size":4,"Process Group Ranks":"[0, 1, 2, 3]","dtype":"BFloat16"}})";
   };
   Reading reading(R"({"deviceProperties":[{"name":"GPU"}],"traceEvents":[)" + event(900, 1000) + "," +
                   event(120, 1000) + "," + event(300, 5000) + R"(,{"ph":"X","name":"gemm","dur":5}]})");

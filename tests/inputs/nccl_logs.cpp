@@ -138,15 +138,23 @@ TEST_CASE("settings that take choices from NCCL are said") {
   CHECK(log.measurements.notes[0].find("run with NCCL_ALGO=Ring, NCCL_PROTO=LL,Simple;") !=
         std::string::npos);
   CHECK(Reading(run("all_reduce", rows(1))).measurements.notes.empty());
+  const Reading behind("NCCL_ALGORITHM=x NCCL_ALGO=Ring NCCL_NET_PLUGIN=y NCCL_NET=IB\n" +
+                       run("all_reduce", rows(1)));
+  REQUIRE(behind.measurements.notes.size() == 1);
+  CHECK(behind.measurements.notes[0].find("run with NCCL_ALGO=Ring, NCCL_NET=IB;") != std::string::npos);
 }
 
 TEST_CASE("logs with a time of day before each line, and packed ones that were joined, are read whole") {
-  std::string timed;
-  for (const char letter : run("all_reduce", rows(1))) {
-    if (timed.empty() || timed.back() == '\n') timed += "2026-11-30T12:00:01.5Z ";
-    timed += letter;
+  for (const std::string time :
+       {"2026-11-30T12:00:01.5Z ", "2026-11-30T12:00:01.5Z\t", "2026-11-30T12:00:01.5Z stdout F "}) {
+    CAPTURE(time);
+    std::string timed;
+    for (const char letter : run("all_reduce", rows(1))) {
+      if (timed.empty() || timed.back() == '\n') timed += time;
+      timed += letter;
+    }
+    CHECK(Reading(timed).samples_of(Collective::kAllReduce) == 3);
   }
-  CHECK(Reading(timed).samples_of(Collective::kAllReduce) == 3);
   const Reading joined(packed(run("all_reduce", rows(1))) + packed(run("all_gather", rows(0.5))));
   CHECK(joined.samples_of(Collective::kAllReduce) == 3);
   CHECK(joined.samples_of(Collective::kAllGather) == 3);
@@ -154,12 +162,74 @@ TEST_CASE("logs with a time of day before each line, and packed ones that were j
 
 TEST_CASE("a line of FILE.meta without a value, and an operation that is none, are faults") {
   const Reading log(rows(0.5), "op\nn=2\nop=broadcast\n");
-  REQUIRE(log.faults.faults().size() == 2);
+  REQUIRE(log.faults.faults().size() == 3);
   CHECK(log.faults.faults()[0].at.line == 1);
   CHECK(log.faults.faults()[0].problem == "not a line of key=value");
   CHECK(log.faults.faults()[0].found == "op");
   CHECK(log.faults.faults()[1].found == "broadcast");
   CHECK(log.faults.faults()[1].allowed.find("all_gather") != std::string::npos);
+  CHECK(log.faults.faults()[2].problem == "does not say which collective it measured");
+}
+
+TEST_CASE("what FILE.meta says twice, or against the log, is a fault") {
+  const std::string log = run("all_reduce", rows(1));
+  const Reading twice(log, "n=2\nn=4\n");
+  REQUIRE(twice.faults.faults().size() == 1);
+  CHECK(twice.faults.faults()[0].at.line == 2);
+  CHECK(twice.samples_of(Collective::kAllReduce) == 3);
+  const Reading other(log, "op=all_gather\n");
+  REQUIRE(other.faults.faults().size() == 1);
+  CHECK(other.faults.faults()[0].found == "all_reduce");
+  CHECK(other.faults.faults()[0].allowed == "all_gather");
+  CHECK(other.measurements.samples.empty());
+  const Reading more(log, "n=4\n");
+  REQUIRE(more.faults.faults().size() == 1);
+  CHECK(more.faults.faults()[0].found == "2");
+  CHECK(more.measurements.samples.empty());
+}
+
+TEST_CASE("who measured a log goes with its name, which stays one source") {
+  const Reading log(run("all_reduce", rows(1)), "source=our cluster; rack 7\n");
+  REQUIRE(log.measurements.samples.at("gpu").sources.size() == 1);
+  CHECK(log.measurements.samples.at("gpu").sources[0] ==
+        "nccl-tests trainfront-test-nccl-log (our cluster, rack 7)");
+}
+
+TEST_CASE("a run's own list of ranks counts more than the tasks of the job that it was part of") {
+  const Reading log("SLURM_NTASKS=64\n" + run("all_reduce", rows(1)));
+  CHECK(log.samples_of(Collective::kAllReduce) == 3);
+  CHECK(log.measurements.samples.at("gpu").collective[0].placement.ranks == 2);
+  REQUIRE(log.measurements.notes.size() == 1);
+  CHECK(log.measurements.notes[0].find("2 ranks, as it lists them, of the 64 tasks") != std::string::npos);
+}
+
+TEST_CASE("numbers of ranks that nothing has are none") {
+  for (const char* odd : {"1e30", "-5", "nan", "2147483647", "0.5"}) {
+    CAPTURE(odd);
+    const std::string line =
+        fmt::format("#  Rank {} Group  0 Pid 7 on host device 0 [0000:00:00] GPU\n", odd);
+    const Reading log(line + "SLURM_NTASKS=99999999999999\n" + run("all_reduce", rows(1)));
+    CHECK(log.samples_of(Collective::kAllReduce) == 3);
+    CHECK(log.measurements.samples.at("gpu").collective[0].placement.ranks == 2);
+  }
+}
+
+TEST_CASE("an error that is no number is a wrong result, and a file full of them is refused for that") {
+  for (const char* wrong : {"nan", "inf", "-1", "bad"}) {
+    CAPTURE(wrong);
+    const Reading log(run("all_reduce", rows(1) + row(8, columns(8, 1), columns(8, 1, wrong))));
+    CHECK(log.samples_of(Collective::kAllReduce) == 3);
+    REQUIRE(log.faults.faults().size() == 1);
+    CHECK(log.faults.faults()[0].problem == "the test found wrong results");
+    CHECK(log.faults.faults()[0].found == wrong);
+  }
+  std::string all_wrong;
+  for (const int mebibytes : {1, 2, 4}) all_wrong += row(mebibytes, columns(mebibytes, 1, "9"), "");
+  const Reading log(run("all_reduce", all_wrong));
+  REQUIRE(log.measurements.refused.size() == 1);
+  const std::string told = to_string(log.measurements.refused[0]);
+  CHECK(told.find("the test found wrong results: 3") != std::string::npos);
+  CHECK(told.find("microseconds") == std::string::npos);
 }
 
 }  // namespace trainfront::inputs
