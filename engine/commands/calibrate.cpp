@@ -20,6 +20,7 @@
 #include "engine/terminal.hpp"
 #include "inputs/catalog.hpp"
 #include "inputs/device_spelling.hpp"
+#include "inputs/nccl_heading.hpp"
 #include "inputs/profile_file.hpp"
 #include "inputs/suggest.hpp"
 
@@ -43,6 +44,16 @@ const inputs::DeviceEntry& find_device(const inputs::Catalog& catalog, const std
   throw UsageError(
       fmt::format("--device: {} is not in the catalogue; {}; --catalog FILE adds devices of your own",
                   inputs::in_quotes(name),
+                  meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
+}
+
+// Known, or not given.
+void check_collective(const std::string& name) {
+  if (name.empty() || inputs::nccl_collective(name)) return;
+  const std::vector<std::string> known = inputs::nccl_collectives();
+  const std::string meant = inputs::nearest(name, known);
+  throw UsageError(
+      fmt::format("--collective: {} is not known, or not modelled; {}", inputs::in_quotes(name),
                   meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
 }
 
@@ -193,6 +204,7 @@ int run_calibrate(const CalibrateOptions& options) {
   const inputs::DeviceEntry& entry = find_device(catalog, options.device);
   const std::string output = options.output.empty() ? entry.device.id + ".toml" : options.output;
   check_output_place(output, "-o");
+  check_collective(options.collective);
 
   inputs::Measurements measurements;
   inputs::Diagnostics faults;
