@@ -10,13 +10,13 @@
 #include "costmodel/device_family.hpp"
 #include "costmodel/fit_gemm.hpp"
 #include "engine/atomic_file.hpp"
+#include "engine/commands/calibrate_report.hpp"
 #include "engine/commands/catalog_with.hpp"
 #include "engine/commands/measurement_notes.hpp"
 #include "engine/commands/profile_fit.hpp"
 #include "engine/commands/sheet_check.hpp"
 #include "engine/errors.hpp"
 #include "engine/output_place.hpp"
-#include "engine/reports/json_writer.hpp"
 #include "engine/terminal.hpp"
 #include "inputs/catalog.hpp"
 #include "inputs/device_spelling.hpp"
@@ -26,9 +26,6 @@
 
 namespace trainfront::engine {
 namespace {
-
-using costmodel::ErrorSummary;
-using costmodel::FitScore;
 
 std::string today() {
   const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
@@ -132,71 +129,6 @@ void apply_profiles(const std::vector<std::string>& files, costmodel::Device& de
   faults.throw_if_any();
 }
 
-void add_summary(JsonWriter& json, const char* name, const ErrorSummary& summary) {
-  json.begin_object(name)
-      .field("rows", summary.count)
-      .field("mean_ape", summary.mean)
-      .field("median_ape", summary.median)
-      .field("bias", summary.bias)
-      .end_object();
-}
-
-void print_json(const ProfileFit& fit, const std::string& output, const inputs::Measurements& measurements,
-                std::size_t bad_lines) {
-  JsonWriter json;
-  json.begin_object()
-      .field("device", fit.device.id)
-      .field("profile", output)
-      .field("rows", measurements.rows);
-  json.field("bad_lines", bad_lines).begin_object("not_modelled");
-  for (const auto& [reason, rows] : measurements.not_modelled) json.field(reason, rows);
-  json.end_object().begin_array("held_out");
-  for (const FitScore& score : fit.scores) {
-    json.begin_object()
-        .field("op", score.operation)
-        .field("precision", score.precision)
-        .field("form", score.form);
-    json.field("samples", score.samples);
-    add_summary(json, "by_shape", score.by_shape);
-    add_summary(json, "by_size", score.by_size);
-    if (score.by_own_size.count > 0) add_summary(json, "by_own_size", score.by_own_size);
-    json.begin_array("other_sources");
-    for (const FitScore::OtherSource& other : score.other_sources) {
-      json.begin_object().field("source", other.source).field("scale", other.scale);
-      add_summary(json, "after_scale", other.after_scale);
-      json.end_object();
-    }
-    json.end_array().end_object();
-  }
-  json.end_array().begin_array("notes");
-  for (const std::string& note : fit.notes) json.value(note);
-  print(json.end_array().end_object().take());
-}
-
-void print_table(const ProfileFit& fit, const std::string& output) {
-  print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", "operation", "prec", "samples", "form",
-                    "held-out shapes", "held-out sizes"));
-  print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", "", "", "", "", "mean / median %",
-                    "mean / median %"));
-  for (const FitScore& score : fit.scores) {
-    const auto errors = [](const ErrorSummary& summary) {
-      return summary.count == 0 ? std::string("-")
-                                : fmt::format("{:.1f} / {:.1f}", summary.mean, summary.median);
-    };
-    print(fmt::format("{:<15} {:<5} {:>7}  {:<31} {:>17} {:>17}\n", score.operation, score.precision,
-                      score.samples, score.form, errors(score.by_shape), errors(score.by_size)));
-    if (score.by_own_size.count > 0) {
-      print(fmt::format("    sizes that relatives measured: {}\n", errors(score.by_own_size)));
-    }
-    for (const FitScore::OtherSource& other : score.other_sources) {
-      print(fmt::format("    not fitted on {} ({} rows): {:.2f} times as long; then {:.1f} / {:.1f} %\n",
-                        other.source, other.after_scale.count, other.scale, other.after_scale.mean,
-                        other.after_scale.median));
-    }
-  }
-  print(fmt::format("profile: {}\n", output));
-}
-
 }  // namespace
 
 int run_calibrate(const CalibrateOptions& options) {
@@ -262,9 +194,9 @@ int run_calibrate(const CalibrateOptions& options) {
   }
   write_file(output, inputs::write_profile(fit.device.profile, start.id));
   if (options.json) {
-    print_json(fit, output, measurements, faults.count());
+    print(fit_json(fit, output, measurements, faults.count()));
   } else {
-    print_table(fit, output);
+    print(fit_table(fit, output));
   }
   return kDone;
 }

@@ -264,6 +264,13 @@ TEST_CASE("what a relative lends is held against its own data sheet") {
   CHECK(contains(ended.err, "the device h200-sxm"));
 }
 
+TEST_CASE("a collective that nobody knows ends with status 2 before any file is read") {
+  const Ended ended =
+      run_program({"calibrate", "none.log", "--device", "h100-sxm", "--collective", "all_redcue"});
+  CHECK(ended.status == 2);
+  CHECK_MESSAGE(contains(ended.err, "did you mean all_reduce?"), ended.err);
+}
+
 TEST_CASE("times in another unit, and a place that cannot be written to, end with status 2") {
   const Folder folder;
   const std::string out = (folder / "out.toml").string();
