@@ -9,6 +9,7 @@
 #include "costmodel/step_streams.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -51,11 +52,11 @@ TEST_CASE("the step's graph is as long as the closed form says, schedule by sche
             pipelined(Schedule::kInterleaved, 4)}) {
         const StepGraph step = graph_of(model, layout, batch);
         REQUIRE(step.timeline.complete);
-        CHECK(step.timeline.length_s == doctest::Approx(time_of(model, layout, batch)).epsilon(1e-9));
+        CHECK(step.timeline.length_s == near(time_of(model, layout, batch)).epsilon(1e-9));
       }
       const Layout zero_bubble = pipelined(Schedule::kZeroBubble);
       CHECK(graph_of(model, zero_bubble, batch).timeline.length_s ==
-            doctest::Approx(time_of(model, zero_bubble, batch)).epsilon(0.01));
+            near(time_of(model, zero_bubble, batch)).epsilon(0.01));
     }
   }
 }
@@ -66,12 +67,12 @@ TEST_CASE("the graph covers MoE, uneven splits and fully sharded parameters") {
   experts.ep = 8;
   experts.dp = 8;
   CHECK(graph_of(reference::deepseek_v3(), experts, 128).timeline.length_s ==
-        doctest::Approx(time_of(reference::deepseek_v3(), experts, 128)).epsilon(0.01));
+        near(time_of(reference::deepseek_v3(), experts, 128)).epsilon(0.01));
   Layout sharded;
   sharded.zero = 3;
   sharded.dp = 64;
   CHECK(graph_of(reference::llama3_8b(), sharded, 128).timeline.length_s ==
-        doctest::Approx(time_of(reference::llama3_8b(), sharded, 128)).epsilon(1e-9));
+        near(time_of(reference::llama3_8b(), sharded, 128)).epsilon(1e-9));
 }
 
 TEST_CASE("the critical path's shares sum to the step and are ordered") {
@@ -84,7 +85,7 @@ TEST_CASE("the critical path's shares sum to the step and are ordered") {
       CHECK(shares[i].stage <= layout.pp);
       if (i > 0) CHECK(shares[i].seconds <= shares[i - 1].seconds);
     }
-    CHECK(sum == doctest::Approx(step.timeline.length_s).epsilon(1e-12));
+    CHECK(sum == near(step.timeline.length_s).epsilon(1e-12));
   }
 }
 
@@ -139,12 +140,12 @@ TEST_CASE(
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events[i].critical) critical_s += events[i].seconds;
     const bool is_pass = events[i].name == "forward" || events[i].name == "input_gradient";
-    CHECK(events[i].parts.total() == doctest::Approx(is_pass ? events[i].seconds : 0).epsilon(1e-9));
+    CHECK(events[i].parts.total() == near(is_pass ? events[i].seconds : 0).epsilon(1e-9));
     if (i > 0 && events[i].stage == events[i - 1].stage) {
       CHECK(events[i].start_s >= (events[i - 1].start_s + events[i - 1].seconds) * (1 - 1e-12));
     }
   }
-  CHECK(critical_s == doctest::Approx(step.timeline.length_s));
+  CHECK(critical_s == near(step.timeline.length_s));
   CHECK(static_cast<std::int64_t>(events.size()) <= step_graph_nodes(layout, 64) + 4 * layout.pp + 2);
 }
 
@@ -189,10 +190,10 @@ TEST_CASE("links' events: as long as links work, no shorter than what compute wa
     }
     for (std::size_t i = 0; i < parts_s.size(); ++i)
       CHECK(waited_s[static_cast<std::size_t>(Stream::kTensorParallel) + i] ==
-            doctest::Approx(parts_s[i]).epsilon(1e-9));
+            near(parts_s[i]).epsilon(1e-9));
     // Megatron hides some of what tensor parallelism sends, and interleaved transfers.
     const auto tensor = static_cast<std::size_t>(Stream::kTensorParallel);
-    if (layout.tp > 1) CHECK(busy_s[tensor] == doctest::Approx(waited_s[tensor] / 0.65));
+    if (layout.tp > 1) CHECK(busy_s[tensor] == near(waited_s[tensor] / 0.65));
     const auto ahead = static_cast<std::size_t>(Stream::kPipelineForward);
     if (layout.pp > 1) CHECK(busy_s[ahead] > 0);
     if (layout.vpp > 1) CHECK(waited_s[ahead] == 0);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -74,19 +75,19 @@ TEST_CASE("all_reduce over 8 H100 in one node reaches the bus bandwidth that the
 TEST_CASE("all_reduce over 4 nodes of 8 H100 on InfiniBand NDR takes what nccl-tests printed") {
   // NVIDIA/nccl-tests#309, 32 GPUs: 35 us at small sizes.
   const double small = seconds(h100_cluster(), Collective::kAllReduce, 1024, 1, 32);
-  CHECK(small * 1e6 == doctest::Approx(35).epsilon(0.15));
+  CHECK(small * 1e6 == near(35).epsilon(0.15));
 }
 
 TEST_CASE("small messages across nodes take what nccl-tests printed on InfiniBand and EFA") {
   // 4 nodes of H100 on NDR (NVIDIA/nccl-tests#309); 2 p5.48xlarge and 2 p4de.24xlarge
   // (aws-samples/awsome-distributed-training): 1 KiB of all_reduce.
   Hardware hardware = h100_cluster();
-  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 32) * 1e6 == doctest::Approx(35).epsilon(0.05));
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 32) * 1e6 == near(35).epsilon(0.05));
   hardware.network = {.kind = "efa-v2", .nic_bytes_per_s = 50e9, .latency_scale = 4, .efficiency = 0.95};
-  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) * 1e6 == doctest::Approx(74).epsilon(0.1));
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) * 1e6 == near(74).epsilon(0.1));
   hardware.device = a100_device();
   hardware.network = {.kind = "efa-v1", .nic_bytes_per_s = 6.25e9, .latency_scale = 9.4, .efficiency = 0.85};
-  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) * 1e6 == doctest::Approx(162).epsilon(0.1));
+  CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) * 1e6 == near(162).epsilon(0.1));
   // The kernel's TCP starts all messages alike, as far as is known.
   hardware.network.rdma = false;
   CHECK(seconds(hardware, Collective::kAllReduce, 1024, 1, 16) < 130e-6);
@@ -109,7 +110,7 @@ TEST_CASE("a device whose own small all_reduces are slow delays small ones acros
   // (oracle-quickstart/oci-hpc-oke).
   link.base_s = 12e-6;
   link.per_rank_s = 2e-6;
-  CHECK(all_reduce(slow, 8) * 1e6 == doctest::Approx(184).epsilon(0.05));
+  CHECK(all_reduce(slow, 8) * 1e6 == near(184).epsilon(0.05));
 }
 
 // A call of NCCL's low-latency protocol takes 6.6 us by its own model.

@@ -8,6 +8,7 @@
 #include "costmodel/memory.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -105,7 +106,7 @@ TEST_CASE("no kind computes less attention than another, and none is free") {
     const BlockTime other = layer(layout);
     for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
       CHECK(other[pass][Part::kGemm] == ring[pass][Part::kGemm]);
-      CHECK(other[pass][Part::kAttention] == doctest::Approx(ring[pass][Part::kAttention]).epsilon(0.15));
+      CHECK(other[pass][Part::kAttention] == near(ring[pass][Part::kAttention]).epsilon(0.15));
       CHECK(other[pass][Part::kContextParallel] > 0);
     }
   }
@@ -189,7 +190,7 @@ TEST_CASE("torchtitan keeps what it gathered, unless that is done again") {
   };
   // Three other ranks' 8 MiB in each of 32 layers.
   CHECK(activations(kAllGather, Recompute::kNone) - activations(kRing, Recompute::kNone) ==
-        doctest::Approx(32 * 3 * 8 * kMebibyte));
+        near(32 * 3 * 8 * kMebibyte));
   CHECK(activations(kAllGather, Recompute::kFull) == activations(kRing, Recompute::kFull));
 }
 

@@ -4,6 +4,7 @@
 
 #include "costmodel/outer_sync.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -21,7 +22,7 @@ TEST_CASE("prefetched gathers cost the first, and what later ones exceed the com
   CHECK(exposed_gathers(8, 4, 1e9, 1, 0) == 8);
   CHECK(exposed_gathers(8, 4, 1e9, 0.5, 0) == 5);
   // Norm 2: gathers of 3 beside compute of 4 take 5 together, 1 more than the compute; the first is bare.
-  CHECK(exposed_gathers(12, 4, 16, 0, 2) == doctest::Approx(3 + 3 * 1));
+  CHECK(exposed_gathers(12, 4, 16, 0, 2) == near(3 + 3 * 1));
   CHECK(exposed_gathers(0, 4, 16, 0, 2) == 0);
 }
 
@@ -69,9 +70,9 @@ TEST_CASE("outer synchronisation: two islands exchange all parameters every H st
   CHECK(outer_sync_per_step_s(islands, 1e9) == 0);
   islands = {.count = 2, .inner_steps = 100, .wan_bytes_per_s = 1e9, .rtt_s = 0.1, .sync_bits = 8};
   // 1e9 parameters of one byte at 1 GB/s, 2 (2-1)/2 of them, and two hops of 0.05 s; over 100 steps.
-  CHECK(outer_sync_per_step_s(islands, 1e9) == doctest::Approx(0.011));
+  CHECK(outer_sync_per_step_s(islands, 1e9) == near(0.011));
   islands.count = 4;
-  CHECK(outer_sync_per_step_s(islands, 1e9) == doctest::Approx((1.5 + 0.3) / 100));
+  CHECK(outer_sync_per_step_s(islands, 1e9) == near((1.5 + 0.3) / 100));
 }
 
 }  // namespace

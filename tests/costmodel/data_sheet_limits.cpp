@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/near.hpp"
+
 namespace trainfront::costmodel {
 namespace {
 
@@ -23,9 +25,9 @@ CollectiveSample sample(Collective collective, Placement placement, double bytes
 
 TEST_CASE("kernels take no less than the dense peak and the cache allow") {
   Device device = round_device();
-  CHECK(least_seconds(device, GemmSample{.m = 1000, .n = 5000, .k = 1e5}) == doctest::Approx(1e-3));
+  CHECK(least_seconds(device, GemmSample{.m = 1000, .n = 5000, .k = 1e5}) == near(1e-3));
   CHECK(least_seconds(device, GemmSample{.precision = Precision::kFp8, .m = 1000, .n = 5000, .k = 1e5}) ==
-        doctest::Approx(0.5e-3));
+        near(0.5e-3));
   AttentionSample attention{.shape = {.batch = 2,
                                       .queries = 1000,
                                       .keys = 1000,
@@ -35,10 +37,10 @@ TEST_CASE("kernels take no less than the dense peak and the cache allow") {
                                       .value_dim = 100,
                                       .causal = false}};
   // 2 products of 2 x 10 x 1000 x 1000 x 100 multiply-adds
-  CHECK(least_seconds(device, attention) == doctest::Approx(8e-6));
+  CHECK(least_seconds(device, attention) == near(8e-6));
   attention.shape.causal = true;
-  CHECK(least_seconds(device, attention) == doctest::Approx(4e-6));
-  CHECK(least_seconds(device, MemoryBoundSample{.bytes = 4e6}) == doctest::Approx(1e-7));
+  CHECK(least_seconds(device, attention) == near(4e-6));
+  CHECK(least_seconds(device, MemoryBoundSample{.bytes = 4e6}) == near(1e-7));
   CHECK(least_seconds(device, MemoryBoundSample{.bytes = 40e9}) > 9e-3);
   device = {};
   CHECK(least_seconds(device, GemmSample{.m = 1000, .n = 5000, .k = 1e5}) == 0);
@@ -48,14 +50,14 @@ TEST_CASE("kernels take no less than the dense peak and the cache allow") {
 TEST_CASE("collectives take no less than a rank's link, or a domain's cards, allow") {
   const Device device = round_device();
   using enum Collective;
-  CHECK(least_seconds(device, sample(kAllReduce, {8, 1, 8}, 1e9), 0) == doctest::Approx(2e-3));
-  CHECK(least_seconds(device, sample(kAllGather, {8, 1, 8}, 1e9), 0) == doctest::Approx(1.75e-3));
-  CHECK(least_seconds(device, sample(kSendRecv, {2, 1, 2}, 1e9), 0) == doctest::Approx(2e-3));
+  CHECK(least_seconds(device, sample(kAllReduce, {8, 1, 8}, 1e9), 0) == near(2e-3));
+  CHECK(least_seconds(device, sample(kAllGather, {8, 1, 8}, 1e9), 0) == near(1.75e-3));
+  CHECK(least_seconds(device, sample(kSendRecv, {2, 1, 2}, 1e9), 0) == near(2e-3));
   // 4 domains of 8 ranks with 400 GB/s each
-  CHECK(least_seconds(device, sample(kAllReduce, {32, 4, 8}, 8e9), 400e9) == doctest::Approx(20e-3));
-  CHECK(least_seconds(device, sample(kReduceScatter, {32, 4, 8}, 8e9), 400e9) == doctest::Approx(15e-3));
+  CHECK(least_seconds(device, sample(kAllReduce, {32, 4, 8}, 8e9), 400e9) == near(20e-3));
+  CHECK(least_seconds(device, sample(kReduceScatter, {32, 4, 8}, 8e9), 400e9) == near(15e-3));
   // 8 ranks send 24 of 32 parts of 1 GB out
-  CHECK(least_seconds(device, sample(kAllToAll, {32, 4, 8}, 1e9), 400e9) == doctest::Approx(15e-3));
+  CHECK(least_seconds(device, sample(kAllToAll, {32, 4, 8}, 1e9), 400e9) == near(15e-3));
 }
 
 }  // namespace trainfront::costmodel

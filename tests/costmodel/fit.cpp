@@ -13,6 +13,7 @@
 #include "costmodel/fit_table.hpp"
 #include "costmodel/gemm_form.hpp"
 #include "test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -56,8 +57,8 @@ TEST_CASE("the simplex method finds the bottom of Rosenbrock's valley") {
     return std::pow(1 - x[0], 2) + 100 * std::pow(x[1] - x[0] * x[0], 2);
   };
   const std::vector<double> x = minimize(cost, {-1.2, 1}, 0.5, 400);
-  CHECK(x[0] == doctest::Approx(1).epsilon(1e-3));
-  CHECK(x[1] == doctest::Approx(1).epsilon(1e-3));
+  CHECK(x[0] == near(1).epsilon(1e-3));
+  CHECK(x[1] == near(1).epsilon(1e-3));
 }
 
 TEST_CASE("a fitted table follows its samples, shrugs off an outlier, and never falls") {
@@ -75,7 +76,7 @@ TEST_CASE("a fitted table follows its samples, shrugs off an outlier, and never 
   for (std::size_t i = 1; i < table.log_values.size(); ++i)
     CHECK(table.log_values[i] >= table.log_values[i - 1]);
   for (const double size : {2048.0, 16384.0, 500000.0}) {
-    CHECK(table.at(size) == doctest::Approx(std::sqrt(size)).epsilon(0.03));
+    CHECK(table.at(size) == near(std::sqrt(size)).epsilon(0.03));
   }
 }
 
@@ -97,8 +98,8 @@ TEST_CASE("a memory-bound fit finds launch and rate") {
   }
   FitScore score;
   const MemoryBoundFit fit = fit_memory_bound({.launch_s = 1e-6, .bytes_per_s = 1e12}, samples, score);
-  CHECK(fit.launch_s == doctest::Approx(5e-6).epsilon(0.05));
-  CHECK(fit.bytes_per_s == doctest::Approx(1.5e12).epsilon(0.05));
+  CHECK(fit.launch_s == near(5e-6).epsilon(0.05));
+  CHECK(fit.bytes_per_s == near(1.5e12).epsilon(0.05));
   CHECK(score.by_size.mean < 2);
 }
 
@@ -124,8 +125,7 @@ TEST_CASE("a group of ranks that runs many times slower than the others is left 
   fitted.device = device;
   for (const double bytes : {1e5, 1e7, 5e8}) {
     CHECK(collective_time(fitted, Collective::kAllGather, bytes, {4, 1, 4}).seconds ==
-          doctest::Approx(collective_time(truth, Collective::kAllGather, bytes, {4, 1, 4}).seconds)
-              .epsilon(0.06));
+          near(collective_time(truth, Collective::kAllGather, bytes, {4, 1, 4}).seconds).epsilon(0.06));
   }
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("where a library changes its protocol is told by ranks that were measu
   CHECK(fitted.step_bytes() >= 1048576);
   CHECK(fitted.step_bytes() < 2097152);
   for (const int ranks : {2, 4, 8}) {
-    CHECK(fitted.seconds(8388608, ranks) == doctest::Approx(truth(8388608, ranks)).epsilon(0.01));
+    CHECK(fitted.seconds(8388608, ranks) == near(truth(8388608, ranks)).epsilon(0.01));
   }
   FitScore score;
   std::vector<std::string> left_out;
@@ -247,8 +247,8 @@ TEST_CASE("two nodes' all_reduce times tell the network's latency and efficiency
   FitScore score;
   std::vector<std::string> left_out;
   const NetworkFit fit = fit_network(h100_cluster(), samples, {"good", "over Ethernet"}, score, left_out);
-  CHECK(fit.latency_scale == doctest::Approx(5).epsilon(0.05));
-  CHECK(fit.efficiency == doctest::Approx(0.8).epsilon(0.02));
+  CHECK(fit.latency_scale == near(5).epsilon(0.05));
+  CHECK(fit.efficiency == near(0.8).epsilon(0.02));
   CHECK(fit.most_domains == 2);
   CHECK(left_out == std::vector<std::string>{"over Ethernet"});
   CHECK(score.by_size.mean < 1);
@@ -276,7 +276,7 @@ TEST_CASE(
     CHECK(score.by_size.mean < 3);
     for (const Collective collective : {Collective::kAllReduce, Collective::kAllGather}) {
       CHECK(collective_time(measured, collective, 1e9, {16, 2, 8}).seconds ==
-            doctest::Approx(collective_time(truth, collective, 1e9, {16, 2, 8}).seconds).epsilon(0.02));
+            near(collective_time(truth, collective, 1e9, {16, 2, 8}).seconds).epsilon(0.02));
     }
     // Half of what the catalogue takes the kernel to give of a line of 10 Gb/s, or of 400, whatever goes over
     // it.
@@ -284,7 +284,7 @@ TEST_CASE(
       const Placement placement{2, 2, 1};
       CHECK(collective_time(measured, collective, 1e9, placement).seconds /
                 collective_time(cluster, collective, 1e9, placement).seconds ==
-            doctest::Approx(2).epsilon(0.03));
+            near(2).epsilon(0.03));
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "costmodel/fit_collective.hpp"
 #include "costmodel/library_protocol.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -110,7 +111,7 @@ TEST_CASE("what the low-latency protocol reaches is a generation's, however many
     CAPTURE(part.fabric.link_bytes_per_s);
     const RegimeConstants constants =
         library_constants(part.fabric, Collective::kAllGather, LibraryProtocol::kLowLatency);
-    CHECK(part.fabric.link_bytes_per_s / constants[2] == doctest::Approx(part.bytes_per_s));
+    CHECK(part.fabric.link_bytes_per_s / constants[2] == near(part.bytes_per_s));
   }
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("constants that are next to nothing hold no others") {
   const Regime fitted =
       fit_regime(points, kRegimeTerms, {.constants = {1e-40, 2e-6, 1.5, 1e-40, 1e-60}, .weight = 0.01});
   for (const RegimePoint& point : points)
-    CHECK(regime_seconds(fitted.constants, point.terms) / point.seconds == doctest::Approx(1).epsilon(0.01));
+    CHECK(regime_seconds(fitted.constants, point.terms) / point.seconds == near(1).epsilon(0.01));
   CHECK(fit_regime({}, kRegimeTerms, {.constants = truth, .weight = 0.01}).constants == truth);
 }
 
@@ -206,7 +207,7 @@ TEST_CASE("a protocol without samples is the model's after the factor of those w
     const LibrarySteps steps = LibrarySteps::fitted(kA100, Collective::kAllGather, small);
     CAPTURE(ranks);
     CHECK(steps.seconds(256 * kMiB, ranks) / truth(LibraryProtocol::kSimple, 256 * kMiB) ==
-          doctest::Approx(1).epsilon(0.005));
+          near(1).epsilon(0.005));
   }
 }
 
@@ -232,8 +233,7 @@ TEST_CASE("an all_reduce goes around twice as often as its companion") {
         {Collective::kAllReduce, {2, 1, 2}, bytes, 0, of_hops(Collective::kAllReduce, bytes, 2), 0, 0});
   const LibrarySteps companion = LibrarySteps::fitted(kA100, Collective::kReduceScatter, halves);
   const LibrarySteps steps = LibrarySteps::fitted(kA100, Collective::kAllReduce, whole, &companion);
-  CHECK(steps.seconds(64 * kKiB, 8) / of_hops(Collective::kAllReduce, 64 * kKiB, 8) ==
-        doctest::Approx(1).epsilon(0.03));
+  CHECK(steps.seconds(64 * kKiB, 8) / of_hops(Collective::kAllReduce, 64 * kKiB, 8) == near(1).epsilon(0.03));
 }
 
 TEST_CASE("what the switch takes is the model's where the companion never asks it") {
@@ -259,7 +259,7 @@ TEST_CASE("what the switch takes is the model's where the companion never asks i
       LibrarySteps::fitted(fabric, Collective::kAllReduce,
                            samples_of(Collective::kAllReduce, 1, octaves(64 * kKiB, 512 * kKiB)), &companion);
   CHECK(steps.seconds(512 * kMiB, 8) / truth(Collective::kAllReduce, 1, 512 * kMiB, 8) ==
-        doctest::Approx(1).epsilon(0.005));
+        near(1).epsilon(0.005));
 }
 
 TEST_CASE("a log of fifteen times gets a table by the library's protocols") {

@@ -4,6 +4,7 @@
 
 #include "costmodel/parameters.hpp"
 #include "reference_models.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 
@@ -13,9 +14,9 @@ TEST_CASE("Llama-2-7B over 4 x 8192 tokens: both attention conventions") {
   const double tokens = 4 * 8192;
   const TokenFlops full = training_flops_per_token(llama2_7b(), 8192, AttentionCount::kFull);
   const TokenFlops causal = training_flops_per_token(llama2_7b(), 8192, AttentionCount::kCausal);
-  CHECK(full.linear() * tokens == doctest::Approx(1299.00e12).epsilon(0.001));
-  CHECK(full.attention * tokens == doctest::Approx(422.21e12).epsilon(0.001));
-  CHECK(causal.attention * tokens == doctest::Approx(211.11e12).epsilon(0.001));
+  CHECK(full.linear() * tokens == near(1299.00e12).epsilon(0.001));
+  CHECK(full.attention * tokens == near(422.21e12).epsilon(0.001));
+  CHECK(causal.attention * tokens == near(211.11e12).epsilon(0.001));
   CHECK(causal.linear() == full.linear());
 }
 
@@ -23,9 +24,9 @@ TEST_CASE("published utilisation is reproduced from tokens per second") {
   const auto mfu = [](double parameters, double layers, double hidden, double rate) {
     return 100 * model_flops_utilization(6 * parameters + 12 * layers * hidden * 2048, rate, 989e12);
   };
-  CHECK(mfu(64'862'437'376, 80, 8192, 1007) == doctest::Approx(41.25).epsilon(0.1 / 41));
-  CHECK(mfu(6'658'859'008, 32, 4096, 10643) == doctest::Approx(46.44).epsilon(0.1 / 46));
-  CHECK(mfu(29'975'214'080, 48, 7168, 2002) == doctest::Approx(38.11).epsilon(0.1 / 38));
+  CHECK(mfu(64'862'437'376, 80, 8192, 1007) == near(41.25).epsilon(0.1 / 41));
+  CHECK(mfu(6'658'859'008, 32, 4096, 10643) == near(46.44).epsilon(0.1 / 46));
+  CHECK(mfu(29'975'214'080, 48, 7168, 2002) == near(38.11).epsilon(0.1 / 38));
 }
 
 TEST_CASE("the sparse peak halves the utilisation of a dense run") {
@@ -33,18 +34,18 @@ TEST_CASE("the sparse peak halves the utilisation of a dense run") {
   const double dense_peak = model_flops_utilization(flops, 9600, 989e12);
   CHECK(dense_peak > 0.42);
   CHECK(dense_peak < 0.46);
-  CHECK(model_flops_utilization(flops, 9600, 1979e12) == doctest::Approx(0.22).epsilon(0.02));
+  CHECK(model_flops_utilization(flops, 9600, 1979e12) == near(0.22).epsilon(0.02));
 }
 
 TEST_CASE("full recomputation runs the blocks' forward twice: hardware FLOPs are 4/3, the head's apart") {
   const TokenFlops flops = training_flops_per_token(llama2_70b(), 4096, AttentionCount::kFull);
   const double head = flops.head;
-  CHECK(recomputed_flops_per_token(flops) - head == doctest::Approx(4.0 / 3.0 * (flops.total() - head)));
+  CHECK(recomputed_flops_per_token(flops) - head == near(4.0 / 3.0 * (flops.total() - head)));
   // 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) per step (arXiv 2104.04473, equation 3), per token here.
   const Model model = gpt(96, 12288, 96, 51200, 2048);
   const double h = 12288, l = 96, s = 2048, v = 51200;
   CHECK(recomputed_flops_per_token(training_flops_per_token(model, 2048, AttentionCount::kFull)) ==
-        doctest::Approx(96 * l * h * h * (1 + s / (6 * h) + v / (16 * l * h))));
+        near(96 * l * h * h * (1 + s / (6 * h) + v / (16 * l * h))));
 }
 
 TEST_CASE("FLOPs follow the experts a token visits, not all of them") {
@@ -52,7 +53,7 @@ TEST_CASE("FLOPs follow the experts a token visits, not all of them") {
   const ParameterCounts counts = count_parameters(mixtral_8x7b());
   const double matrices =
       static_cast<double>(counts.active - counts.embedding - counts.final_norm - 32 * counts.norms);
-  CHECK(flops.linear() == doctest::Approx(6 * matrices).epsilon(1e-12));
+  CHECK(flops.linear() == near(6 * matrices).epsilon(1e-12));
 }
 
 TEST_CASE("latent attention counts its narrow projections and both widths of a head") {
@@ -70,10 +71,10 @@ TEST_CASE("windowed layers count the keys inside their window") {
   CHECK(full_attention_layers(model) == 12);
   const double causal = training_flops_per_token(model, 4096, AttentionCount::kCausal).attention;
   const double per_key = 12.0 * 64 * 64;  // all heads, forward and backward
-  CHECK(causal == doctest::Approx(12 * per_key * 2048 + 12 * per_key * (128 - 128.0 * 128 / (2 * 4096))));
+  CHECK(causal == near(12 * per_key * 2048 + 12 * per_key * (128 - 128.0 * 128 / (2 * 4096))));
   model.sliding_window = 0;
   CHECK(training_flops_per_token(model, 4096, AttentionCount::kCausal).attention ==
-        doctest::Approx(24 * per_key * 2048));
+        near(24 * per_key * 2048));
 }
 
 TEST_CASE("a multi-token-prediction block attends as the layers do in the mean") {
@@ -83,7 +84,7 @@ TEST_CASE("a multi-token-prediction block attends as the layers do in the mean")
     return training_flops_per_token(model, sequence, AttentionCount::kFull);
   };
   const TokenFlops shorter = mtp(4096), longer = mtp(8192);
-  CHECK(longer.mtp - shorter.mtp == doctest::Approx((longer.attention - shorter.attention) / 24));
+  CHECK(longer.mtp - shorter.mtp == near((longer.attention - shorter.attention) / 24));
 }
 
 TEST_CASE("a window as long as the sequence changes nothing") {
@@ -91,7 +92,7 @@ TEST_CASE("a window as long as the sequence changes nothing") {
   const double plain = training_flops_per_token(model, 4096, AttentionCount::kCausal).attention;
   model.sliding_window = 4096;
   model.full_attention_every = 0;
-  CHECK(training_flops_per_token(model, 4096, AttentionCount::kCausal).attention == doctest::Approx(plain));
+  CHECK(training_flops_per_token(model, 4096, AttentionCount::kCausal).attention == near(plain));
 }
 
 }  // namespace trainfront::costmodel

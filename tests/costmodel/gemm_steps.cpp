@@ -9,6 +9,7 @@
 #include "costmodel/fit_gemm_steps.hpp"
 #include "costmodel/gemm_form.hpp"
 #include "test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -58,10 +59,9 @@ std::vector<GemmSample> times_of_a_library(const Device& device, std::size_t cou
 TEST_CASE("traits of a product count whole tiles, whole waves and the rows that lack to a multiple") {
   const GemmTraits traits = gemm_traits(Precision::kFp8, 108, 129, 512, 64);
   CHECK(trait(traits, GemmTrait::kOutputs) == 129 * 512);
-  CHECK(trait(traits, GemmTrait::kIntensity) ==
-        doctest::Approx(129.0 * 512 * 64 / (64 * (129 + 512) + 2 * 129 * 512)));
+  CHECK(trait(traits, GemmTrait::kIntensity) == near(129.0 * 512 * 64 / (64 * (129 + 512) + 2 * 129 * 512)));
   CHECK(trait(traits, GemmTrait::kTiles) == 4);  // 128 x 256
-  CHECK(trait(traits, GemmTrait::kTiles, 1) == doctest::Approx(108.0 * 128 * 256 / (129 * 512)));
+  CHECK(trait(traits, GemmTrait::kTiles, 1) == near(108.0 * 128 * 256 / (129 * 512)));
   CHECK(trait(traits, GemmTrait::kTiles, 6) == 24);     // 64 x 64
   CHECK(trait(traits, GemmTrait::kShortOf) == 7);       // to 136
   CHECK(trait(traits, GemmTrait::kShortOf, 4) == 127);  // to 256
@@ -77,9 +77,9 @@ TEST_CASE("answers choose a tree's leaf, leaves add up, and their sum is bounded
     return step_factor(steps, gemm_traits(Precision::kBf16, 132, m, 1024, k));
   };
   CHECK(factor({}, 8, 128) == 1);
-  CHECK(factor({tree}, 8, 128) == doctest::Approx(std::exp(0.05)));
+  CHECK(factor({tree}, 8, 128) == near(std::exp(0.05)));
   CHECK(factor({tree}, 16, 100) == 1);
-  CHECK(factor({tree, tree}, 17, 100) == doctest::Approx(std::exp(-0.06)));
+  CHECK(factor({tree, tree}, 17, 100) == near(std::exp(-0.06)));
   CHECK(factor(GemmSteps(50, tree), 8, 128) == kMostStep);
   CHECK(factor(GemmSteps(50, tree), 17, 64) == 1 / kMostStep);
 }
@@ -106,9 +106,9 @@ TEST_CASE("steps scale a table's time; beyond the table time grows by as much as
         stepped.steps, gemm_traits(Precision::kBf16, device.compute_units, inside[0], inside[1], inside[2]));
     REQUIRE(factor >= 1 / kMostStep);
     REQUIRE(factor <= kMostStep);
-    CHECK(seconds(stepped, inside) == doctest::Approx(factor * seconds(plain, inside)));
+    CHECK(seconds(stepped, inside) == near(factor * seconds(plain, inside)));
     CHECK(seconds(stepped, size) - seconds(stepped, inside) ==
-          doctest::Approx(seconds(plain, size) - seconds(plain, inside)).epsilon(1e-6));
+          near(seconds(plain, size) - seconds(plain, inside)).epsilon(1e-6));
     std::array<double, 3> larger = size;
     const auto axis = static_cast<std::size_t>(trial % 3);
     larger[axis] = std::ceil(std::max(size[axis], plain.table.most(axis)) * 1.5);

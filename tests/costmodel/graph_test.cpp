@@ -8,6 +8,7 @@
 
 #include "costmodel/pipeline_time.hpp"
 #include "costmodel/schedule.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -226,7 +227,7 @@ TEST_CASE("interleaved: for any chunks that differ, exact at one, two and four g
     if (groups <= 2 || groups == 4) {
       REQUIRE(closed == truth);
     } else {
-      REQUIRE(closed == doctest::Approx(truth).epsilon(0.04));
+      REQUIRE(closed == near(truth).epsilon(0.04));
     }
   }
 }
@@ -254,7 +255,7 @@ TEST_CASE("interleaved: transfers longer than the passes of equal chunks are wit
     const Stages chunks(static_cast<std::size_t>(p * v), stage);
     const double transfer = random.between(101, 600);
     REQUIRE(interleaved_curve(chunks, p, transfer).time(m) ==
-            doctest::Approx(graph_time(Schedule::kInterleaved, chunks, p, m, transfer)).epsilon(0.03));
+            near(graph_time(Schedule::kInterleaved, chunks, p, m, transfer)).epsilon(0.03));
   }
 }
 

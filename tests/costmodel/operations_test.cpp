@@ -7,6 +7,7 @@
 #include "costmodel/flops.hpp"
 #include "costmodel/parameters.hpp"
 #include "tests/costmodel/reference_models.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -50,9 +51,9 @@ TEST_CASE("a Llama-2-7B layer multiplies 2 T (4 h^2 + 3 h f) in each of the thre
       layer_operations(reference::llama2_7b(), reference::sequences_of(4096), layout,
                        default_profile(Framework::kMegatron), Block::kDense);
   const double forward = 2.0 * 4096 * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008);
-  CHECK(gemm_flops(operations, Pass::kForward) == doctest::Approx(forward));
-  CHECK(gemm_flops(operations, Pass::kInputGradient) == doctest::Approx(forward));
-  CHECK(gemm_flops(operations, Pass::kWeightGradient) == doctest::Approx(forward));
+  CHECK(gemm_flops(operations, Pass::kForward) == near(forward));
+  CHECK(gemm_flops(operations, Pass::kInputGradient) == near(forward));
+  CHECK(gemm_flops(operations, Pass::kWeightGradient) == near(forward));
 }
 
 TEST_CASE(
@@ -68,14 +69,14 @@ TEST_CASE(
     };
     const Operations fused = operations_with(true), apart = operations_with(false);
     for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kWeightGradient}) {
-      CHECK(gemm_flops(apart, pass) == doctest::Approx(gemm_flops(fused, pass)));
+      CHECK(gemm_flops(apart, pass) == near(gemm_flops(fused, pass)));
     }
     // Two reads and a write of two bytes over the whole hidden width, which tensor parallelism does not cut:
     // twice for queries, keys and values, once for gate and up.
     const double sum = 3 * 2.0 * 4096 * model.hidden;
-    CHECK(bytes_of(apart, "qkv", Pass::kInputGradient) == doctest::Approx(2 * sum));
+    CHECK(bytes_of(apart, "qkv", Pass::kInputGradient) == near(2 * sum));
     CHECK(bytes_of(fused, "qkv", Pass::kInputGradient) == 0);
-    if (!model.is_moe()) CHECK(bytes_of(apart, "mlp in", Pass::kInputGradient) == doctest::Approx(sum));
+    if (!model.is_moe()) CHECK(bytes_of(apart, "mlp in", Pass::kInputGradient) == near(sum));
     if (model.is_moe()) CHECK(bytes_of(apart, "experts in", Pass::kInputGradient) > 0);
   }
 }
@@ -106,7 +107,7 @@ TEST_CASE("all layers and the head together make the model's FLOPs, whatever the
           }
           const double expected =
               training_flops_per_token(model, 4096, AttentionCount::kCausal).linear() / 3 * 4096 / tp;
-          CHECK(flops == doctest::Approx(expected).epsilon(1e-9));
+          CHECK(flops == near(expected).epsilon(1e-9));
         }
       }
     }
@@ -201,12 +202,11 @@ TEST_CASE(
                     name, pass);
   };
   const Model biased = reference::gpt_oss_20b();
-  CHECK(bytes(biased, Framework::kMegatron, Pass::kForward) == doctest::Approx(28 * outputs));
-  CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient) == doctest::Approx(40 * outputs));
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kForward) == near(28 * outputs));
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient) == near(40 * outputs));
   CHECK(bytes(biased, Framework::kTorchtitan, Pass::kForward) == 0);
-  CHECK(bytes(biased, Framework::kMegatron, Pass::kForward, "expert clamp") == doctest::Approx(16 * outputs));
-  CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient, "expert clamp") ==
-        doctest::Approx(20 * outputs));
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kForward, "expert clamp") == near(16 * outputs));
+  CHECK(bytes(biased, Framework::kMegatron, Pass::kInputGradient, "expert clamp") == near(20 * outputs));
   CHECK(bytes(biased, Framework::kTorchtitan, Pass::kForward, "expert clamp") == 0);
   CHECK(bytes(reference::qwen3_235b(), Framework::kMegatron, Pass::kForward) == 0);
 }
@@ -224,8 +224,8 @@ TEST_CASE("fp8 experts pad and cast what they multiply by kernels of their own, 
   CHECK(bytes(Pass::kForward) == 0);
   recipe.precision = Precision::kFp8;
   const double tokens = 4096.0 * 4;  // four experts a token, which are as wide as the model
-  CHECK(bytes(Pass::kForward) == doctest::Approx(tokens * 2880 * (8 + 2 * 4.0625)));
-  CHECK(bytes(Pass::kInputGradient) == doctest::Approx(tokens * 2880 * (8 + 3 * 4.0625)));
+  CHECK(bytes(Pass::kForward) == near(tokens * 2880 * (8 + 2 * 4.0625)));
+  CHECK(bytes(Pass::kInputGradient) == near(tokens * 2880 * (8 + 3 * 4.0625)));
   framework = *find_profile("megatron-bridge-2026-full-graphs");
   CHECK(bytes(Pass::kForward) == 0);
 }
@@ -260,9 +260,9 @@ TEST_CASE("local parameters sum to the model's over the ranks that share them") 
   const Model model = reference::mixtral_8x7b();
   const ParameterCounts counts = count_parameters(model);
   const LocalParameters layer = layer_parameters(model, layout, Block::kMoe);
-  CHECK(layer.expert * 8 == doctest::Approx(8.0 * static_cast<double>(counts.expert)));
+  CHECK(layer.expert * 8 == near(8.0 * static_cast<double>(counts.expert)));
   const double replicated = static_cast<double>(counts.router + counts.norms);
-  CHECK(layer.dense == doctest::Approx(static_cast<double>(counts.attention) / 4 + replicated));
+  CHECK(layer.dense == near(static_cast<double>(counts.attention) / 4 + replicated));
 }
 
 TEST_CASE("a tied table is held by both ends of a pipeline and once without one") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "reference_models.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 
@@ -51,9 +52,9 @@ TEST_CASE("mixtures of experts: all experts in total, the visited ones in active
 TEST_CASE("DeepSeek-V3: latent attention, shared expert, dense layers first, prediction block apart") {
   const ParameterCounts counts = count_parameters(deepseek_v3());
   CHECK(counts.total == 671'026'419'200);
-  CHECK(static_cast<double>(counts.active) == doctest::Approx(37.55e9).epsilon(0.0005));
-  CHECK(static_cast<double>(counts.active - counts.embedding) == doctest::Approx(36.63e9).epsilon(0.0005));
-  CHECK(static_cast<double>(counts.mtp) == doctest::Approx(11.6e9).epsilon(0.01));
+  CHECK(static_cast<double>(counts.active) == near(37.55e9).epsilon(0.0005));
+  CHECK(static_cast<double>(counts.active - counts.embedding) == near(36.63e9).epsilon(0.0005));
+  CHECK(static_cast<double>(counts.mtp) == near(11.6e9).epsilon(0.01));
   CHECK(moe_layers(deepseek_v3()) == 58);
 }
 

@@ -10,6 +10,7 @@
 #include "costmodel/legality.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -76,13 +77,13 @@ TEST_CASE("what each module saves of DeepSeek-V3, per token") {
   const LayerActivations all = kept(model, Layout{});
   const auto saved = [&](const char* text) {
     const LayerActivations some = kept(model, dropping(modules_of(text)));
-    CHECK(some.dense_working == doctest::Approx(all.dense_layer - some.dense_layer));
-    CHECK(some.moe_working == doctest::Approx(all.moe_layer - some.moe_layer));
+    CHECK(some.dense_working == near(all.dense_layer - some.dense_layer));
+    CHECK(some.moe_working == near(all.moe_layer - some.moe_layer));
     return std::array{all.dense_layer - some.dense_layer, all.moe_layer - some.moe_layer};
   };
   const auto is = [](const std::array<double, 2>& bytes, double dense, double moe) {
-    CHECK(bytes[0] == doctest::Approx(dense));
-    CHECK(bytes[1] == doctest::Approx(moe));
+    CHECK(bytes[0] == near(dense));
+    CHECK(bytes[1] == near(moe));
   };
   // 128 heads: queries and keys of 192, values of 128, two bytes each.
   const double up = 128 * (2 * 192 + 2 * 192 + 2 * 128);
@@ -104,7 +105,7 @@ TEST_CASE("experts' activations take one byte in fp8, so that dropping them save
   const Model model = reference::qwen3_235b();
   const double saved = kept(model, Layout{}, Precision::kFp8).moe_layer -
                        kept(model, dropping(modules_of("moe_act")), Precision::kFp8).moe_layer;
-  CHECK(saved == doctest::Approx(8 * 1536));
+  CHECK(saved == near(8 * 1536));
 }
 
 TEST_CASE("what is cut off at a limit is kept twice, unless it is cut off again") {
@@ -113,8 +114,8 @@ TEST_CASE("what is cut off at a limit is kept twice, unless it is cut off again"
   const double again = kept(model, dropping(modules_of("moe_act"))).moe_layer;
   model.expert_clamp = false;
   // Four experts a token, gate and up of 2,880.
-  CHECK(clamped - kept(model, Layout{}).moe_layer == doctest::Approx(4 * 2 * 2 * 2880));
-  CHECK(again == doctest::Approx(kept(model, dropping(modules_of("moe_act"))).moe_layer));
+  CHECK(clamped - kept(model, Layout{}).moe_layer == near(4 * 2 * 2 * 2880));
+  CHECK(again == near(kept(model, dropping(modules_of("moe_act"))).moe_layer));
 }
 
 TEST_CASE("a module's forward runs once more, before the input gradients, and nothing else changes") {
@@ -126,7 +127,7 @@ TEST_CASE("a module's forward runs once more, before the input gradients, and no
     return gemm_time(device, Precision::kBf16, 4096, n, k).seconds;
   };
   CHECK(mlp[Pass::kInputGradient][Part::kGemm] - plain[Pass::kInputGradient][Part::kGemm] ==
-        doctest::Approx(gemm_s(2 * 14336, 4096) + gemm_s(4096, 14336)));
+        near(gemm_s(2 * 14336, 4096) + gemm_s(4096, 14336)));
   CHECK(mlp[Pass::kForward].total() == plain[Pass::kForward].total());
   CHECK(mlp[Pass::kWeightGradient].total() == plain[Pass::kWeightGradient].total());
   // Norm and activation, at the framework's pace of element-wise kernels.
@@ -141,8 +142,8 @@ TEST_CASE("experts that run again send their tokens again") {
   layout.modules = {};
   const BlockTime plain = times(reference::qwen3_30b(), layout).moe;
   CHECK(again[Pass::kInputGradient][Part::kExpertParallel] ==
-        doctest::Approx(plain[Pass::kInputGradient][Part::kExpertParallel] +
-                        plain[Pass::kForward][Part::kExpertParallel]));
+        near(plain[Pass::kInputGradient][Part::kExpertParallel] +
+             plain[Pass::kForward][Part::kExpertParallel]));
 }
 
 // Whatever the model and the layout: more modules take more time and keep less, and none does so more than

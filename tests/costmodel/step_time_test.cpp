@@ -9,6 +9,7 @@
 #include "costmodel/outer_sync.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -74,7 +75,7 @@ TEST_CASE("every time is finite and positive, the bound below it, the parts sum 
     REQUIRE(bound <= time.with_stacks(1) * (1 + 1e-12));
     const StepParts parts =
         step_parts(c.model, reference::sequences_of(4096), c.layout, c.global_batch, hardware, framework, {});
-    REQUIRE(parts.total() == doctest::Approx(time.with_stacks(1)).epsilon(1e-9));
+    REQUIRE(parts.total() == near(time.with_stacks(1)).epsilon(1e-9));
     for (const double part : {parts.gemm_s, parts.attention_s, parts.memory_bound_s, parts.tensor_parallel_s,
                               parts.context_parallel_s, parts.expert_parallel_s, parts.pipeline_transfer_s,
                               parts.bubble_s, parts.data_parallel_s, parts.optimizer_s, parts.host_s}) {
@@ -97,7 +98,7 @@ TEST_CASE(
       const std::int64_t m = micro_batches(c.layout, c.global_batch);
       if (m >= 2 * c.layout.pp) {
         ++steady;
-        REQUIRE(once.with_stacks(stacks) == doctest::Approx(direct).epsilon(0.02));
+        REQUIRE(once.with_stacks(stacks) == near(direct).epsilon(0.02));
       }
     }
   }
@@ -121,7 +122,7 @@ TEST_CASE("each kind's buckets follow the stage that holds the most of it, and n
   };
   for (const int vocab : {1000, 500000}) {
     const LayoutCost parts = cost(vocab);
-    CHECK(parts.largest.expert == doctest::Approx(3.0 * 4096 * 14336));
+    CHECK(parts.largest.expert == near(3.0 * 4096 * 14336));
     CHECK(parts.largest.dense > 4096.0 * vocab);
   }
   CHECK(data_parallel_cost(cost(500000), 4096, 1).fixed_s >
@@ -148,7 +149,7 @@ TEST_CASE("no part is negative where interleaved stages are uneven") {
       CHECK(parts.pipeline_transfer_s >= 0);
       CHECK(parts.bubble_s >= 0);
       const LayoutCost cost = layout_cost(model, reference::sequences_of(4096), layout, hardware, framework);
-      CHECK(parts.total() == doctest::Approx(step_time(cost, 1, batch, {}).with_stacks(1)).epsilon(1e-9));
+      CHECK(parts.total() == near(step_time(cost, 1, batch, {}).with_stacks(1)).epsilon(1e-9));
     }
   }
 }
@@ -206,7 +207,7 @@ TEST_CASE("one GPU, one micro-batch: the blocks' times, the optimiser and nothin
           .seconds +
       framework.optimizer_extra_s;
   const LayoutCost cost = layout_cost(model, reference::sequences_of(2048), {}, hardware, framework);
-  CHECK(step_time(cost, 1, 1, {}).with_stacks(1) == doctest::Approx(expected).epsilon(1e-9));
+  CHECK(step_time(cost, 1, 1, {}).with_stacks(1) == near(expected).epsilon(1e-9));
 }
 
 TEST_CASE("sequence parallelism on one tensor rank is the same step, bit for bit") {
@@ -265,7 +266,7 @@ TEST_CASE("islands keep gradients at home and pay for the outer synchronisation"
   const Islands islands{.count = 2, .inner_steps = 50, .wan_bytes_per_s = 1e9, .rtt_s = 0.05, .sync_bits = 8};
   const double apart = step_time(cost, 64, 512, islands).with_stacks(1);
   const double inner = apart - outer_sync_per_step_s(islands, 8030261248.0);
-  CHECK(inner == doctest::Approx(step_time(cost, 64, 512, {}).with_stacks(1)).epsilon(0.02));
+  CHECK(inner == near(step_time(cost, 64, 512, {}).with_stacks(1)).epsilon(0.02));
   CHECK(apart > inner);
 }
 
@@ -280,7 +281,7 @@ TEST_CASE("NVIDIA's Llama 3.1 70B recipe on 64 H100 takes 14.66 s a step (dgxc-b
   layout.schedule = Schedule::kInterleaved;
   const LayoutCost cost = layout_cost(reference::llama31_70b(), reference::sequences_of(8192), layout,
                                       hardware, default_profile(Framework::kMegatron));
-  CHECK(step_time(cost, 2, 128, {}).with_stacks(1) == doctest::Approx(14.66).epsilon(0.05));
+  CHECK(step_time(cost, 2, 128, {}).with_stacks(1) == near(14.66).epsilon(0.05));
 }
 
 }  // namespace

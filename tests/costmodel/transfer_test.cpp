@@ -4,6 +4,7 @@
 #include "costmodel/step_time.hpp"
 #include "tests/costmodel/reference_models.hpp"
 #include "tests/costmodel/test_device.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::costmodel {
 namespace {
@@ -55,9 +56,9 @@ TEST_CASE("GPipe's links are stages of their own: the closed form is the graph, 
           step_graph(reference::llama2_7b(), sequences_of_2048(), layout, 64, hardware, with_links(true), {});
       REQUIRE(graph.timeline.complete);
       const double step_s = step_on(hardware, layout, with_links(true), 64);
-      CHECK(graph.timeline.length_s == doctest::Approx(step_s).epsilon(1e-9));
+      CHECK(graph.timeline.length_s == near(step_s).epsilon(1e-9));
       CHECK(step_s <= step_on(hardware, layout, with_links(false), 64));
-      CHECK(time_parts_sum(hardware, layout) == doctest::Approx(step_s).epsilon(1e-9));
+      CHECK(time_parts_sum(hardware, layout) == near(step_s).epsilon(1e-9));
     }
   }
 }
@@ -68,8 +69,7 @@ TEST_CASE("a delay is paid by every message") {
   const double before = collective_time(hardware, Collective::kSendRecv, 1e6, pair).seconds;
   const double ring_before = collective_time(hardware, Collective::kAllGather, 1e6, {4, 4, 1}).seconds;
   hardware.network.delay_s = 0.01;
-  CHECK(collective_time(hardware, Collective::kSendRecv, 1e6, pair).seconds ==
-        doctest::Approx(before + 0.01));
+  CHECK(collective_time(hardware, Collective::kSendRecv, 1e6, pair).seconds == near(before + 0.01));
   CHECK(before > 0);
   // Four ranks pass a part on three times; the ring's model counts its hops by domains.
   CHECK(collective_time(hardware, Collective::kAllGather, 1e6, {4, 4, 1}).seconds > ring_before + 0.03);
@@ -91,10 +91,10 @@ TEST_CASE(
   const double whole_s = collective_time(hardware, Collective::kSendRecv, bytes, pair).seconds;
   const double part_s = collective_time(hardware, Collective::kSendRecv, bytes / 8, pair).seconds;
   const double gather_s = collective_time(hardware, Collective::kAllGather, bytes, {8, 1, 8}).seconds;
-  CHECK(transfer_s("megatron-2022", false) == doctest::Approx(part_s + gather_s));
-  CHECK(transfer_s("megatron-2022", true) == doctest::Approx(part_s));
-  CHECK(transfer_s("megatron-deepspeed-2023", false) == doctest::Approx(part_s + gather_s));
-  CHECK(transfer_s("megatron-2021", false) == doctest::Approx(whole_s));
+  CHECK(transfer_s("megatron-2022", false) == near(part_s + gather_s));
+  CHECK(transfer_s("megatron-2022", true) == near(part_s));
+  CHECK(transfer_s("megatron-deepspeed-2023", false) == near(part_s + gather_s));
+  CHECK(transfer_s("megatron-2021", false) == near(whole_s));
 }
 
 TEST_CASE("through the kernel a fast line gives less than its rate, a slow one all of it") {
@@ -106,10 +106,10 @@ TEST_CASE("through the kernel a fast line gives less than its rate, a slow one a
     return kBytes / collective_time(hardware, Collective::kSendRecv, kBytes, {2, 2, 1}).seconds /
            hardware.network.nic_bytes_per_s;
   };
-  CHECK(rate(1) == doctest::Approx(rate(10)).epsilon(1e-3));
+  CHECK(rate(1) == near(rate(10)).epsilon(1e-3));
   CHECK(rate(25) < 0.8 * rate(10));
-  CHECK(25 * rate(25) > 10 * rate(10));                   // but still more than of a slow one
-  CHECK(rate(100) == doctest::Approx(0.4).epsilon(0.2));  // NVIDIA/nccl#450: 4 to 6 of 12.5 GB/s
+  CHECK(25 * rate(25) > 10 * rate(10));        // but still more than of a slow one
+  CHECK(rate(100) == near(0.4).epsilon(0.2));  // NVIDIA/nccl#450: 4 to 6 of 12.5 GB/s
 }
 
 TEST_CASE("stalls hit large runs, and unsharded replicas in the range where they were seen") {
@@ -124,13 +124,13 @@ TEST_CASE("stalls hit large runs, and unsharded replicas in the range where they
   };
   const double plain = transfer_s(4, 16, 1);
   CHECK(plain < 0.01);
-  CHECK(transfer_s(4, 128, 1) == doctest::Approx(plain + nanotron.stalls.seconds));
-  CHECK(transfer_s(4, 16, 0) == doctest::Approx(plain + nanotron.stalls.seconds));
-  CHECK(transfer_s(8, 32, 1) == doctest::Approx(plain + nanotron.stalls.seconds));  // 256
-  CHECK(transfer_s(16, 1, 0) == doctest::Approx(plain));
-  CHECK(transfer_s(4, 32, 0) == doctest::Approx(plain));
-  CHECK(transfer_s(8, 2, 0) == doctest::Approx(plain));    // 16 GPUs
-  CHECK(transfer_s(16, 16, 0) == doctest::Approx(plain));  // 256
+  CHECK(transfer_s(4, 128, 1) == near(plain + nanotron.stalls.seconds));
+  CHECK(transfer_s(4, 16, 0) == near(plain + nanotron.stalls.seconds));
+  CHECK(transfer_s(8, 32, 1) == near(plain + nanotron.stalls.seconds));  // 256
+  CHECK(transfer_s(16, 1, 0) == near(plain));
+  CHECK(transfer_s(4, 32, 0) == near(plain));
+  CHECK(transfer_s(8, 2, 0) == near(plain));    // 16 GPUs
+  CHECK(transfer_s(16, 16, 0) == near(plain));  // 256
 }
 
 TEST_CASE("unsharded replicas without a pipeline stall on large runs once a micro-batch") {
@@ -146,10 +146,10 @@ TEST_CASE("unsharded replicas without a pipeline stall on large runs once a micr
     return step_on(h100_cluster(), layout, nanotron, batch) - step_on(h100_cluster(), layout, calm, batch);
   };
   const double stall_s = nanotron.stalls.seconds;
-  CHECK(lost_s(8, 64, 0, 4) - lost_s(8, 64, 0, 1) == doctest::Approx(3 * stall_s));
-  CHECK(lost_s(16, 32, 0, 4) - lost_s(16, 32, 0, 1) == doctest::Approx(6 * stall_s));
+  CHECK(lost_s(8, 64, 0, 4) - lost_s(8, 64, 0, 1) == near(3 * stall_s));
+  CHECK(lost_s(16, 32, 0, 4) - lost_s(16, 32, 0, 1) == near(6 * stall_s));
   // Llama 2 7B over 8 ranks: 0.84 x 10^9 parameters each.
-  CHECK(lost_s(8, 64, 0, 1) == doctest::Approx(stall_s + 0.84e9 * 1.7e-9).epsilon(0.01));
+  CHECK(lost_s(8, 64, 0, 1) == near(stall_s + 0.84e9 * 1.7e-9).epsilon(0.01));
   CHECK(lost_s(8, 64, 1, 4) == 0);
   CHECK(lost_s(8, 32, 0, 4) == 0);   // 256 GPUs
   CHECK(lost_s(32, 16, 0, 4) == 0);  // few replicas
@@ -164,7 +164,7 @@ TEST_CASE("the parts of a step hold what stalls cost") {
   const double parts_s =
       step_parts(reference::llama2_7b(), sequences_of_2048(), layout, 128, h100_cluster(), nanotron, {})
           .total();
-  CHECK(parts_s == doctest::Approx(step_on(h100_cluster(), layout, nanotron, 128)).epsilon(1e-9));
+  CHECK(parts_s == near(step_on(h100_cluster(), layout, nanotron, 128)).epsilon(1e-9));
 }
 
 // Searches keep block times by tp, cp and its kind, ep, etp, sp, micro-batch,
@@ -218,7 +218,7 @@ TEST_CASE("communication hidden under compute slows it by the profile's share") 
     const double free_s = step_on(h100_cluster(), layout, free, 256);
     const double slowed_s = step_on(h100_cluster(), layout, slowed, 256);
     const double bare_s = step_on(h100_cluster(), layout, bare, 256);
-    CHECK(slowed_s == doctest::Approx(free_s + 0.2 * (bare_s - free_s)).epsilon(1e-9));
+    CHECK(slowed_s == near(free_s + 0.2 * (bare_s - free_s)).epsilon(1e-9));
     CHECK(slowed_s > free_s);
   }
 }

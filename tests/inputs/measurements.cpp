@@ -11,6 +11,7 @@
 
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -84,7 +85,7 @@ TEST_CASE("nccl-tests output is read with launchers' prefixes, and the faster of
     const auto& sample = reading.collectives().front();
     CHECK(sample.collective == Collective::kAllReduce);  // busbw above algbw
     CHECK(sample.bytes == 1048576);
-    CHECK(sample.seconds == doctest::Approx(82.98e-6));
+    CHECK(sample.seconds == near(82.98e-6));
     CHECK(sample.placement == costmodel::Placement{16, 2, 8});
     CHECK(sample.nic_bytes_per_s == 50e9);
   }
@@ -119,7 +120,7 @@ TEST_CASE("a log that breaks off in the middle of a row, or in a crash, keeps wh
           "HCA-128: Test NCCL failure common.cu:1204 'unhandled cuda error'\n",
       {.fabric = "IB NDR 8x400Gb/s per node", .ranks = 1024, .nodes = 128});
   REQUIRE(reading.collectives().size() == 2);
-  CHECK(reading.collectives()[1].seconds == doctest::Approx(20218e-6));
+  CHECK(reading.collectives()[1].seconds == near(20218e-6));
   CHECK(reading.collectives()[1].placement == costmodel::Placement{1024, 128, 8});
   REQUIRE(reading.measurements.notes.size() == 1);
   CHECK(has(reading.measurements.notes[0], "failed"));
@@ -135,7 +136,7 @@ TEST_CASE("all-gather prints no reduction, so that its name must come from somew
   Reading named("# Collective test starting: all_gather_perf\n" + row, {.fabric = "8x200Gb/s", .ranks = 16});
   REQUIRE(named.collectives().size() == 1);
   CHECK(named.collectives()[0].collective == Collective::kAllGather);
-  CHECK(named.collectives()[0].seconds == doctest::Approx(306.9e-6));
+  CHECK(named.collectives()[0].seconds == near(306.9e-6));
 }
 
 TEST_CASE("a table's bad lines are reported with file and line, and the good ones kept") {
@@ -195,7 +196,7 @@ TEST_CASE("a trace's collectives take the least time of all their calls") {
   REQUIRE(reading.faults.empty());
   REQUIRE(reading.collectives().size() == 2);
   CHECK(reading.collectives()[0].bytes == 2000);
-  CHECK(reading.collectives()[0].seconds == doctest::Approx(120e-6));
+  CHECK(reading.collectives()[0].seconds == near(120e-6));
   CHECK(reading.collectives()[0].placement == costmodel::Placement{4, 1, 4});
 }
 
@@ -336,7 +337,7 @@ TEST_CASE("rows of old and new nccl-tests, with and without a root, whole and cu
     REQUIRE(reading.measurements.rows == 1);
     Reading placed(start + rest + "\n", {.fabric = "8x400Gb/s", .ranks = 16});
     REQUIRE(placed.collectives().size() == 1);
-    CHECK(placed.collectives()[0].seconds == doctest::Approx(274.8e-6));
+    CHECK(placed.collectives()[0].seconds == near(274.8e-6));
   }
 }
 
@@ -375,7 +376,7 @@ TEST_CASE("a packed trace is read like a plain one, and a broken one is a fault"
   const std::string text = trace(kernel("allreduce", 120, 1000, 1000));
   Reading packed(gzip(text), {}, "t.json.gz");
   REQUIRE(packed.collectives().size() == 1);
-  CHECK(packed.collectives()[0].seconds == doctest::Approx(120e-6));
+  CHECK(packed.collectives()[0].seconds == near(120e-6));
   const std::string whole = gzip(text);
   Reading broken(whole.substr(0, whole.size() / 2), {}, "t.json.gz");
   REQUIRE(broken.faults.faults().size() == 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problems.hpp"
+#include "tests/near.hpp"
 
 namespace trainfront::search {
 
@@ -82,10 +83,9 @@ TEST_CASE("Preemptions add to the failures of a node, and a kind of node may hav
   FailureModel failures = ordinary_failures();
   HardwareClass hardware{h100_nodes(), {}};
   CHECK(node_failures(failures, hardware, offer(1)).events_per_s() == doctest::Approx(1 / 28.8e6));
-  CHECK(node_failures(failures, hardware, offer(1, 0, 0.36)).events_per_s() ==
-        doctest::Approx(1 / 28.8e6 + 1e-4));
+  CHECK(node_failures(failures, hardware, offer(1, 0, 0.36)).events_per_s() == near(1 / 28.8e6 + 1e-4));
   hardware.node_mtbf_s = 1e6;
-  CHECK(node_failures(failures, hardware, offer(1)).events_per_s() == doctest::Approx(1e-6));
+  CHECK(node_failures(failures, hardware, offer(1)).events_per_s() == near(1e-6));
 }
 
 TEST_CASE("Preemptions that take four nodes at once are a quarter of the events, and bursts to the law") {
@@ -93,9 +93,9 @@ TEST_CASE("Preemptions that take four nodes at once are a quarter of the events,
   costmodel::Offer spot = offer(1, 0, 0.36);
   spot.preempted_together = 4;
   const NodeFailures node = node_failures(failures, {h100_nodes(), {}}, spot);
-  CHECK(node.preemptions_per_s == doctest::Approx(0.25e-4));
+  CHECK(node.preemptions_per_s == near(0.25e-4));
   const faults::FailureLaw law = law_in(failures, {1e6, 100, 1, 0, 0}, node);
-  CHECK(law.burst_share == doctest::Approx(0.25e-4 / (0.25e-4 + 1 / 28.8e6)));
+  CHECK(law.burst_share == near(0.25e-4 / (0.25e-4 + 1 / 28.8e6)));
   CHECK(law.burst_units == 4);
   spot.preempted_together = 1;
   CHECK(
@@ -127,7 +127,7 @@ TEST_CASE("What destroys a quick checkpoint: the node for a disk, both nodes of 
   CHECK(deep_share(failures, faults::CheckpointTier::kLocal, node, 100, 600) == doctest::Approx(0.75));
   // The peer goes within the 600 s, too.
   CHECK(deep_share(failures, faults::CheckpointTier::kPeer, node, 100, 600) ==
-        doctest::Approx(0.75 * 0.75e-6 * 600).epsilon(1e-3));
+        near(0.75 * 0.75e-6 * 600).epsilon(1e-3));
   // One node has no peer.
   CHECK(deep_share(failures, faults::CheckpointTier::kPeer, node, 1, 600) == doctest::Approx(0.75));
   // Preemptions alone, of a geometric number of nodes: the share of draws that hold both nodes of a pair.
