@@ -34,24 +34,24 @@ std::string today() {
                      static_cast<unsigned>(date.day()));
 }
 
+// What may stand in an unknown name's place.
+std::string instead_of(const std::string& name, const std::vector<std::string>& known) {
+  const std::string meant = inputs::nearest(name, known);
+  return meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?";
+}
+
 const inputs::DeviceEntry& find_device(const inputs::Catalog& catalog, const std::string& name) {
   if (const inputs::DeviceEntry* entry = catalog.resolve_device(name)) return *entry;
-  const std::vector<std::string> known = catalog.device_ids();
-  const std::string meant = inputs::nearest(name, known);
   throw UsageError(
       fmt::format("--device: {} is not in the catalogue; {}; --catalog FILE adds devices of your own",
-                  inputs::in_quotes(name),
-                  meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
+                  inputs::in_quotes(name), instead_of(name, catalog.device_ids())));
 }
 
 // Known, or not given.
 void check_collective(const std::string& name) {
   if (name.empty() || inputs::nccl_collective(name)) return;
-  const std::vector<std::string> known = inputs::nccl_collectives();
-  const std::string meant = inputs::nearest(name, known);
-  throw UsageError(
-      fmt::format("--collective: {} is not known, or not modelled; {}", inputs::in_quotes(name),
-                  meant.empty() ? "one of " + inputs::join(known) : "did you mean " + meant + "?"));
+  throw UsageError(fmt::format("--collective: {} is not known, or not modelled; {}", inputs::in_quotes(name),
+                               instead_of(name, inputs::nccl_collectives())));
 }
 
 std::vector<costmodel::Network> networks_of(const inputs::Catalog& catalog) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/collective_time.hpp"
@@ -19,6 +20,10 @@ using Seconds = std::function<double(int ranks, double bytes)>;
 double stepped(int ranks, double bytes) {
   const double line_s = bytes * (ranks - 1) / ranks / h100_device().link_bytes_per_s;
   return (8e-6 + 1e-6 * (ranks - 1) + line_s / 0.8) * std::exp(0.25 * std::floor(std::log2(bytes) / 3));
+}
+
+double smooth(int ranks, double bytes) {
+  return 8e-6 + 1e-6 * (ranks - 1) + bytes / (0.8 * h100_device().link_bytes_per_s);
 }
 
 std::vector<CollectiveSample> measured(const Seconds& seconds, const std::vector<int>& some_ranks,
@@ -55,6 +60,18 @@ Fitted fit(const Device& start, const LinkMeasurements& measurements) {
   return fitted;
 }
 
+// A fit of times without steps stays what it is, whatever the relative measured.
+void check_shapes_nothing(std::vector<CollectiveSample> relative) {
+  LinkMeasurements measurements{.samples = measured(smooth, {2, 8}, 32768, 2, 0),
+                                .sources = {"mine", "a relative's"},
+                                .preferred = {false, false}};
+  const Fitted alone = fit(h100_device(), measurements);
+  measurements.relatives.push_back({.samples = std::move(relative), .companions = {}});
+  const Fitted beside = fit(h100_device(), measurements);
+  CHECK(beside.score.form == alone.score.form);
+  CHECK(beside.link().table == alone.link().table);
+}
+
 double furthest(const Fitted& fitted, const Seconds& truth, double factor) {
   double most = 0;
   for (const CollectiveSample& sample : measured(truth, {2, 4, 8}, 65536, 2, 0)) {
@@ -88,34 +105,15 @@ TEST_CASE("sizes that a relative measured have its steps, and its own level") {
 
 TEST_CASE("a relative that is unlike shapes nothing") {
   const Seconds unlike = [](int ranks, double bytes) { return stepped(ranks, 2 * bytes); };
-  const Seconds smooth = [](int ranks, double bytes) {
-    return 8e-6 + 1e-6 * (ranks - 1) + bytes / (0.8 * h100_device().link_bytes_per_s);
-  };
-  LinkMeasurements measurements{.samples = measured(smooth, {2, 8}, 32768, 2, 0),
-                                .sources = {"mine", "a relative's"},
-                                .preferred = {false, false}};
-  const Fitted alone = fit(h100_device(), measurements);
-  measurements.relatives.push_back({.samples = measured(unlike, {2, 8}, 32768, 2, 1), .companions = {}});
-  const Fitted beside = fit(h100_device(), measurements);
-  CHECK(beside.score.form == alone.score.form);
-  CHECK(beside.link().table == alone.link().table);
+  check_shapes_nothing(measured(unlike, {2, 8}, 32768, 2, 1));
 }
 
 TEST_CASE("relatives whose errors are no number shape nothing") {
-  const Seconds smooth = [](int ranks, double bytes) {
-    return 8e-6 + 1e-6 * (ranks - 1) + bytes / (0.8 * h100_device().link_bytes_per_s);
-  };
-  LinkMeasurements measurements{.samples = measured(smooth, {2, 8}, 32768, 2, 0),
-                                .sources = {"mine", "a relative's"},
-                                .preferred = {false, false}};
-  const Fitted alone = fit(h100_device(), measurements);
-  measurements.relatives.push_back({.samples = measured(smooth, {2, 8}, 32768, 2, 1), .companions = {}});
-  for (CollectiveSample& sample : measurements.relatives[0].samples) {
+  std::vector<CollectiveSample> relative = measured(smooth, {2, 8}, 32768, 2, 1);
+  for (CollectiveSample& sample : relative) {
     if (sample.bytes == 1048576) sample.seconds = NAN;
   }
-  const Fitted beside = fit(h100_device(), measurements);
-  CHECK(beside.score.form == alone.score.form);
-  CHECK(beside.link().table == alone.link().table);
+  check_shapes_nothing(relative);
 }
 
 TEST_CASE("an earlier table fills in what a sparse log leaves out") {

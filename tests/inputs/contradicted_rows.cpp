@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "inputs/catalog.hpp"
 #include "inputs/device_spelling.hpp"
 #include "inputs/measured_fabric.hpp"
+#include "tests/inputs/read_text.hpp"
 
 namespace trainfront::inputs {
 namespace {
@@ -19,19 +19,12 @@ const costmodel::Device kDevice{.id = "gpu",
                                 .link_bytes_per_s = 500e9,
                                 .profile = {}};
 
-struct Reading {
-  Measurements measurements;
-  std::vector<Fault> faults;
+struct Reading : TextReading {
   costmodel::Samples samples;
 
   explicit Reading(const std::string& text, const MeasurementDefaults& defaults = {}) {
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-contradicted.txt";
-    std::ofstream(path, std::ios::binary) << text;
-    Diagnostics diagnostics;
-    read_measurements(
-        path, [](std::string_view) { return &kDevice; }, defaults, measurements, diagnostics);
-    std::filesystem::remove(path);
-    faults = diagnostics.faults();
+    read(
+        text, [](std::string_view) { return &kDevice; }, defaults);
     samples = measurements.samples["gpu"];
   }
 };
@@ -60,13 +53,13 @@ TEST_CASE("single rows that contradict themselves or the data sheet are left out
                         "a,GPU,bfloat16,4096,4096,4096,200,7e2\n");
   CHECK(reading.samples.gemm.size() == 32);
   CHECK(reading.measurements.refused.empty());
-  REQUIRE(reading.faults.size() == 2);
-  CHECK(reading.faults[0].at.line == 32);
-  CHECK(reading.faults[0].key == "tflops");
-  CHECK(has(reading.faults[0].problem, "contradicts"));
-  CHECK(reading.faults[1].at.line == 33);
-  CHECK(reading.faults[1].key == "time_us");
-  CHECK(has(to_string(reading.faults[1]), "at least 137.4 us"));
+  REQUIRE(reading.faults.faults().size() == 2);
+  CHECK(reading.faults.faults()[0].at.line == 32);
+  CHECK(reading.faults.faults()[0].key == "tflops");
+  CHECK(has(reading.faults.faults()[0].problem, "contradicts"));
+  CHECK(reading.faults.faults()[1].at.line == 33);
+  CHECK(reading.faults.faults()[1].key == "time_us");
+  CHECK(has(to_string(reading.faults.faults()[1]), "at least 137.4 us"));
 }
 
 TEST_CASE("a file whose times are in another unit is refused as a whole") {
@@ -95,12 +88,12 @@ TEST_CASE("attention, streams, collectives and sustained products are held again
       "a,GPU,NVLink,all_gather,half,8,1,1000000000,";
   CHECK(Reading(gather + "2000,437.5\n").samples.collective.size() == 1);
   CHECK(Reading(gather + "2000,\n").samples.collective.size() == 1);
-  CHECK(Reading(gather + "1000,875\n").faults.at(0).key == "time_us");
-  CHECK(Reading(gather + "2000,500\n").faults.at(0).key == "busbw_GBps");  // algbw
+  CHECK(Reading(gather + "1000,875\n").faults.faults().at(0).key == "time_us");
+  CHECK(Reading(gather + "2000,500\n").faults.faults().at(0).key == "busbw_GBps");  // algbw
   const std::string sustained = "accelerator,precision,mamf_tflops,best_m,best_n,best_k\nGPU,bf16,";
   CHECK(Reading(sustained + "800,4096,4096,4096\n").measurements.sustained.at("gpu").size() == 1);
-  CHECK(Reading(sustained + "0.8,4096,4096,4096\n").faults.at(0).key == "mamf_tflops");
-  CHECK(Reading(sustained + "8e14,4096,4096,4096\n").faults.at(0).key == "mamf_tflops");
+  CHECK(Reading(sustained + "0.8,4096,4096,4096\n").faults.faults().at(0).key == "mamf_tflops");
+  CHECK(Reading(sustained + "8e14,4096,4096,4096\n").faults.faults().at(0).key == "mamf_tflops");
 }
 
 TEST_CASE("busbw over algbw tells that a log is of another collective, or of other ranks") {
@@ -109,7 +102,7 @@ TEST_CASE("busbw over algbw tells that a log is of another collective, or of oth
     return Reading(row, {.fabric = "IB 8x400Gb/s", .collective = collective, .ranks = ranks});
   };
   CHECK(read("all_reduce", 16).samples.collective.size() == 1);
-  CHECK(has(to_string(read("all_gather", 16).faults.at(0)), "1.88; allowed: 0.938 for all_gather"));
+  CHECK(has(to_string(read("all_gather", 16).faults.faults().at(0)), "1.88; allowed: 0.938 for all_gather"));
   CHECK(!read("all_reduce", 4).faults.empty());
   // 122 GB/s leave a node, which one card of 400 Gb/s cannot do.
   CHECK(!Reading(row, {.fabric = "IB 1x400Gb/s", .collective = "all_reduce", .ranks = 16}).faults.empty());
@@ -142,21 +135,21 @@ TEST_CASE("rows of an unknown type and a table in a log do not vanish silently")
   const MeasurementDefaults said{.fabric = "IB 8x400Gb/s", .collective = "all_reduce", .ranks = 16};
   const Reading typo(row + " 33554432  8388608  flaot  sum  -1  274.8  122.10  228.94  0\n", said);
   CHECK(typo.samples.collective.size() == 1);
-  REQUIRE(typo.faults.size() == 1);
-  CHECK(typo.faults[0].at.line == 2);
-  CHECK(has(typo.faults[0].problem, "type"));
+  REQUIRE(typo.faults.faults().size() == 1);
+  CHECK(typo.faults.faults()[0].at.line == 2);
+  CHECK(has(typo.faults.faults()[0].problem, "type"));
   for (const std::string& mixed : {kGemms + kGoodGemm + row, row + kGemms + kGoodGemm}) {
     const Reading reading(mixed, said);
     CHECK(reading.samples.collective.size() == 1);
-    REQUIRE(reading.faults.size() == 1);
-    CHECK(reading.faults[0].at.line == (mixed.starts_with("source") ? 1 : 2));
-    CHECK(has(reading.faults[0].problem, "table"));
+    REQUIRE(reading.faults.faults().size() == 1);
+    CHECK(reading.faults.faults()[0].at.line == (mixed.starts_with("source") ? 1 : 2));
+    CHECK(has(reading.faults.faults()[0].problem, "table"));
   }
 }
 
 TEST_CASE("no row of the published tables and logs contradicts itself or a data sheet") {
   const std::filesystem::path ops = std::filesystem::path(TRAINFRONT_DATA_DIR) / "ops";
-  if (!std::filesystem::exists(ops)) {
+  if (!std::filesystem::exists(ops / "raw")) {
     MESSAGE("skipped: no data folder beside the source");
     return;
   }

@@ -11,6 +11,7 @@
 
 #include "inputs/csv.hpp"
 #include "inputs/measured_fabric.hpp"
+#include "tests/inputs/read_text.hpp"
 #include "tests/near.hpp"
 
 namespace trainfront::inputs {
@@ -21,22 +22,12 @@ using costmodel::Collective;
 // Its data sheet states nothing, and so bounds nothing.
 const costmodel::Device kDevice{.id = "gpu", .profile = {}};
 
-// Reads one text as if it were a file of that name.
-struct Reading {
-  Measurements measurements;
-  Diagnostics faults;
-
+struct Reading : TextReading {
   explicit Reading(const std::string& text, const MeasurementDefaults& defaults = {},
                    const std::string& name = "m.txt") {
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / ("trainfront-test-" + name);
-    std::ofstream(path, std::ios::binary) << text;
-    read_measurements(
-        path, [](std::string_view gpu) { return gpu == "GPU" || gpu.empty() ? &kDevice : nullptr; }, defaults,
-        measurements, faults);
-    std::filesystem::remove(path);
-  }
-  const std::vector<costmodel::CollectiveSample>& collectives() {
-    return measurements.samples["gpu"].collective;
+    read(
+        text, [](std::string_view gpu) { return gpu == "GPU" || gpu.empty() ? &kDevice : nullptr; }, defaults,
+        "", name);
   }
 };
 

@@ -3,11 +3,10 @@
 #include <zlib.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "inputs/measurements.hpp"
+#include "tests/inputs/read_text.hpp"
 #include "tests/near.hpp"
 
 // Logs of nccl-tests as users have them: of programs that are not modelled, with columns that were not run,
@@ -20,19 +19,10 @@ using costmodel::Collective;
 
 const costmodel::Device kDevice{.id = "gpu", .profile = {}};
 
-struct Reading {
-  Measurements measurements;
-  Diagnostics faults;
-
+struct Reading : TextReading {
   explicit Reading(const std::string& bytes, const std::string& meta = "") {
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-test-nccl-log";
-    const std::filesystem::path sidecar = path.string() + ".meta";
-    std::ofstream(path, std::ios::binary) << bytes;
-    if (!meta.empty()) std::ofstream(sidecar) << meta;
-    read_measurements(
-        path, [](std::string_view) { return &kDevice; }, {}, measurements, faults);
-    std::filesystem::remove(path);
-    std::filesystem::remove(sidecar);
+    read(
+        bytes, [](std::string_view) { return &kDevice; }, {}, meta);
   }
   std::size_t samples_of(Collective collective) const {
     const auto found = measurements.samples.find("gpu");

@@ -1,12 +1,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "inputs/measurements.hpp"
 #include "inputs/traced_group.hpp"
+#include "tests/inputs/read_text.hpp"
 
 // Traces of jobs whose groups of ranks lie within nodes and across them.
 
@@ -23,22 +22,13 @@ std::string kernel(double us, int size, const std::string& ranks, const std::str
                      type.empty() ? "" : R"(,"dtype":")" + type + '"');
 }
 
-struct Reading {
-  Measurements measurements;
-  Diagnostics faults;
-
+struct Reading : TextReading {
   explicit Reading(const std::string& events, int world = 0, MeasurementDefaults said = {},
                    int domain_gpus = 8) {
     const std::string job = world > 0 ? fmt::format(R"("distributedInfo":{{"world_size":{}}},)", world) : "";
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "trainfront-test-trace.json";
-    std::ofstream(path) << "{" << job << R"("traceEvents":[)" << events << "]}";
-    read_measurements(
-        path, [=](std::string_view) { return MeasuredDevice(&kDevice, domain_gpus); }, said, measurements,
-        faults);
-    std::filesystem::remove(path);
-  }
-  const std::vector<costmodel::CollectiveSample>& collectives() {
-    return measurements.samples["gpu"].collective;
+    read(
+        "{" + job + R"("traceEvents":[)" + events + "]}",
+        [=](std::string_view) { return MeasuredDevice(&kDevice, domain_gpus); }, said);
   }
   std::size_t left_out(std::string_view reason) const {
     std::size_t rows = 0;
