@@ -22,7 +22,7 @@ const costmodel::Device kDevice{.id = "gpu", .profile = {}};
 struct Reading : TextReading {
   explicit Reading(const std::string& bytes, const std::string& meta = "") {
     read(
-        bytes, [](std::string_view) { return &kDevice; }, {}, meta);
+        bytes, [](std::string_view) { return &kDevice; }, {}, meta, "nccl-log");
   }
   std::size_t samples_of(Collective collective) const {
     const auto found = measurements.samples.find("gpu");
